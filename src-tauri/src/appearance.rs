@@ -1,6 +1,5 @@
-//! The window's frame and ground follow the theme chosen in the settings; the page itself knows it already.
+//! The windows' frames and grounds follow the theme chosen in the settings; the page itself knows it already.
 
-use crate::windows;
 use octo_core::Octo;
 use octo_protocol::{Event, Snapshot, Theme, Topic, Update};
 use std::sync::{Mutex, PoisonError};
@@ -24,7 +23,7 @@ impl Appearance {
     }
 }
 
-/// Keeps the window as the settings say from now on.
+/// Keeps the windows as the settings say from now on.
 pub(crate) fn follow(app: AppHandle, octo: Octo) {
     tauri::async_runtime::spawn(async move {
         let mut settings = match octo.subscribe(Topic::Settings).await {
@@ -39,10 +38,10 @@ pub(crate) fn follow(app: AppHandle, octo: Octo) {
             }
             appearance.set(theme);
             // One that opens later asks for itself.
-            if let Some(window) = app.get_webview_window(windows::MAIN)
-                && let Err(error) = apply(&window, theme)
-            {
-                tracing::warn!(%error, "the window did not take the theme");
+            for window in app.webview_windows().into_values() {
+                if let Err(error) = apply(&window, theme) {
+                    tracing::warn!(%error, "a window did not take the theme");
+                }
             }
         }
     });

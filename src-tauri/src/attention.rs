@@ -1,8 +1,8 @@
 //! Follows what goes on and what the person wants, and keeps tray, notices, badge, keys and autostart as that says.
 
-use crate::{autostart, desk::Desk, notices, quick_ask, tray, windows};
+use crate::{autostart, badge::Badge, desk::Desk, notices, quick_ask, tray, windows};
 use octo_core::{Octo, Subscription};
-use octo_desktop::{Act, Attention, Subject, TICK, Waking};
+use octo_desktop::{Act, Subject, TICK, Waking};
 use octo_protocol::{
     ApiError, DesktopSettings, Event, GetTask, Language, ListRuns, Settings, Snapshot, Stop, StopAllActivity,
     TaskContent, TaskNews, Topic, Update,
@@ -82,6 +82,7 @@ async fn follow_work(app: AppHandle, octo: Octo) {
         Ok(work) => work,
         Err(error) => return tracing::warn!(%error, "the desktop does not follow what goes on"),
     };
+    let mut badge = Badge::default();
     while let Some(batch) = work.next().await {
         let before = app.state::<Desk>().work();
         for update in &batch {
@@ -93,7 +94,7 @@ async fn follow_work(app: AppHandle, octo: Octo) {
         let work = app.state::<Desk>().work();
         if work != before {
             tray::refresh(&app);
-            badge(&app, work.for_person());
+            badge.show(&app, work.for_person()).await;
         }
     }
 }
@@ -143,22 +144,12 @@ async fn acts(desk: &Desk, octo: &Octo, update: &Update) -> Vec<Act> {
 
 /// What is new of the runs of tasks.
 async fn runs(desk: &Desk, octo: &Octo) -> Vec<Act> {
-    match octo.call(ListRuns { task: None, before: None, limit: RECENT }).await {
+    match octo.call(ListRuns { task: None, after: None, limit: RECENT }).await {
         Ok(list) => desk.runs(&list.runs),
         Err(error) => {
             tracing::warn!(%error, "the runs of tasks could not be looked at; the next change does");
             Vec::new()
         }
-    }
-}
-
-/// How much waits for the person, at the application's icon. Not every desktop shows it.
-fn badge(app: &AppHandle, waiting: usize) {
-    let count = i64::try_from(waiting).ok().filter(|count| *count > 0);
-    if let Some(window) = app.get_webview_window(windows::MAIN)
-        && let Err(error) = window.set_badge_count(count)
-    {
-        tracing::debug!(%error, "this desktop shows no count at the icon");
     }
 }
 
@@ -181,13 +172,8 @@ async fn follow_clocks(octo: Octo) {
 
 /// Looks where the person's attention is.
 pub(crate) fn look(app: &AppHandle) {
-    let here = app.get_webview_window(windows::MAIN).is_some_and(|window| {
-        window.is_focused().unwrap_or(false)
-            && window.is_visible().unwrap_or(false)
-            && !window.is_minimized().unwrap_or(false)
-    });
-    let attention = if here { Attention::Here } else { Attention::Elsewhere };
-    if let Some(act) = app.state::<Desk>().attend(attention) {
+    let at = windows::before_eyes(app).and_then(|window| windows::number(window.label()));
+    if let Some(act) = app.state::<Desk>().attend(at) {
         notices::carry_out(app, act);
     }
 }

@@ -70,6 +70,15 @@ pub(crate) fn restart(app: &AppHandle) {
     });
 }
 
+/// The same for one who cannot wait otherwise, in whatever thread.
+pub(crate) fn let_core_go_now(app: &AppHandle) {
+    let app = app.clone();
+    let gone = std::thread::spawn(move || tauri::async_runtime::block_on(let_core_go(&app))).join();
+    if gone.is_err() {
+        tracing::error!("letting the core go broke");
+    }
+}
+
 /// What runs is stopped and written down.
 async fn let_core_go(app: &AppHandle) {
     let core = app.try_state::<Core>().and_then(|core| core.running());
@@ -82,13 +91,14 @@ async fn let_core_go(app: &AppHandle) {
 
 fn on_window(app: &AppHandle, label: &str, event: &WindowEvent) {
     match event {
-        WindowEvent::Focused(_) if label == windows::MAIN => attention::look(app),
+        WindowEvent::Focused(_) if windows::number(label).is_some() => attention::look(app),
         WindowEvent::CloseRequested { api, .. } if label == windows::MAIN => close(app, api),
         // Its frame has no button, but systems have keys.
         WindowEvent::CloseRequested { api, .. } if label == quick_ask::QUICK => {
             api.prevent_close();
             quick_ask::leave(app);
         }
+        WindowEvent::Destroyed => windows::left(app, label),
         _ => {}
     }
 }
@@ -106,10 +116,12 @@ fn close(app: &AppHandle, api: &CloseRequestApi) {
         }
         // With its last window the application ends.
         CloseStep::Quit => {
-            if let Some(window) = app.get_webview_window(quick_ask::QUICK)
-                && let Err(error) = window.destroy()
-            {
-                tracing::warn!(%error, "the small window did not go");
+            for (label, window) in app.webview_windows() {
+                if label != windows::MAIN
+                    && let Err(error) = window.destroy()
+                {
+                    tracing::warn!(%error, label, "a window did not go");
+                }
             }
         }
     }

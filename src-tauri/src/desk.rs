@@ -1,10 +1,10 @@
 //! What the shell knows of its place in the system, and what came from there and is not carried out yet.
 
 use crate::windows;
-use octo_desktop::{Act, Attention, CloseStep, Notices, Page, Sight, Tray, Work, on_close};
+use octo_desktop::{Act, CloseStep, Notices, Page, Sights, Tray, Work, on_close};
 use octo_protocol::{
     Ability, ActivityRow, ApiError, DesktopSettings, DesktopState, Errand, ErrandSource, Language, SessionId,
-    SessionInfo, TaskRun, words,
+    SessionInfo, TaskRun, WindowNumber, words,
 };
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -34,7 +34,7 @@ struct Known {
     settings: DesktopSettings,
     language: Language,
     notices: Notices,
-    sight: Sight,
+    sights: Sights,
 }
 
 impl Default for Known {
@@ -48,7 +48,7 @@ impl Default for Known {
             settings: DesktopSettings::default(),
             language: Language::System,
             notices: Notices::default(),
-            sight: Sight::default(),
+            sights: Sights::default(),
         }
     }
 }
@@ -70,7 +70,15 @@ impl Desk {
 
     /// The page went: it was left, or it died.
     pub(crate) fn page_left(&self) {
-        self.known().page = Page::Away;
+        let mut known = self.known();
+        if known.page != Page::Over {
+            known.page = Page::Away;
+        }
+    }
+
+    /// Everything was deleted: to close the window is now to quit.
+    pub(crate) fn end(&self) {
+        self.known().page = Page::Over;
     }
 
     /// Takes what the person wants; what they wanted before.
@@ -147,20 +155,36 @@ impl Desk {
         }
     }
 
-    /// The page shows another session, or none.
-    pub(crate) fn look_at(&self, session: Option<SessionId>) -> Option<Act> {
+    /// A window shows another session, or none.
+    pub(crate) fn look_at(&self, window: WindowNumber, session: Option<SessionId>) -> Option<Act> {
+        self.see(|sights| sights.show(window, session))
+    }
+
+    /// This window is before the person's eyes, or none is.
+    pub(crate) fn attend(&self, window: Option<WindowNumber>) -> Option<Act> {
+        self.see(|sights| sights.attend(window))
+    }
+
+    fn see(&self, change: impl FnOnce(&mut Sights)) -> Option<Act> {
         let mut known = self.known();
-        known.sight.session = session;
-        let sight = known.sight;
+        change(&mut known.sights);
+        let sight = known.sights.now();
         known.notices.look(sight)
     }
 
-    /// The window is before the person's eyes, or is not any more.
-    pub(crate) fn attend(&self, attention: Attention) -> Option<Act> {
-        let mut known = self.known();
-        known.sight.attention = attention;
-        let sight = known.sight;
-        known.notices.look(sight)
+    /// The window that shows a session.
+    pub(crate) fn window_of(&self, session: SessionId) -> Option<WindowNumber> {
+        self.known().sights.window_of(session)
+    }
+
+    /// A window is gone.
+    pub(crate) fn close_window(&self, window: WindowNumber) {
+        self.known().sights.close(window);
+    }
+
+    /// The number of a window that is about to open for a session.
+    pub(crate) fn next_window(&self, session: SessionId) -> WindowNumber {
+        self.known().sights.open(session)
     }
 
     /// The list of sessions as a whole.

@@ -71,10 +71,10 @@ impl DesktopHost {
         }
     }
 
-    /// A dialog over the window, beginning in a folder that is there.
+    /// A dialog over the window the person is at, beginning in a folder that is there.
     fn dialog(&self, start: Option<PathBuf>) -> FileDialogBuilder<Wry> {
         let mut dialog = self.app.dialog().file();
-        if let Some(window) = self.app.get_webview_window(windows::MAIN) {
+        if let Some(window) = windows::before_eyes(&self.app) {
             dialog = dialog.set_parent(&window);
         }
         match start.filter(|start| start.is_dir()) {
@@ -127,10 +127,15 @@ impl Host for DesktopHost {
                     Ok(HostReply::Desktop { state: Box::new(state) })
                 }
                 HostRequest::TakeErrands => Ok(HostReply::Errands { errands: self.desk().take_errands() }),
-                HostRequest::Look { session } => {
-                    if let Some(act) = self.desk().look_at(session) {
+                HostRequest::Look { window, session } => {
+                    if let Some(act) = self.desk().look_at(window, session) {
                         notices::carry_out(&self.app, act);
                     }
+                    Ok(HostReply::Done)
+                }
+                HostRequest::OpenWindow { session } => {
+                    windows::open_beside(&self.app, session)
+                        .map_err(|error| ApiError::new("host.failed").detail(error))?;
                     Ok(HostReply::Done)
                 }
                 HostRequest::StayOpen => {

@@ -1,32 +1,46 @@
 //! The three commands of the page. Everything else it may want is a request to the core.
 
 use crate::{
+    autostart,
+    desk::Desk,
     host::DesktopHost,
     setup::Core,
     subscriptions::{SubscriptionId, Subscriptions},
 };
 use octo_core::Host as _;
-use octo_protocol::{ApiError, Request, Topic, Update};
+use octo_protocol::{ApiError, HomeRequest, Request, Switch, Topic, Update};
 use serde_json::Value;
 use std::sync::Arc;
-use tauri::{State, ipc::Channel};
+use tauri::{Manager as _, State, WebviewWindow, ipc::Channel};
 
 /// Carries out a request; the reply is of the request's reply type.
 #[tauri::command]
 pub(crate) async fn request(
     request: Value,
+    window: WebviewWindow,
     core: State<'_, Core>,
     host: State<'_, Arc<DesktopHost>>,
 ) -> Result<Value, ApiError> {
     let request = read(request)?;
     match core.octo().await {
-        Ok(octo) => octo.request(request).await,
+        Ok(octo) => {
+            let erases = matches!(request, Request::Home(HomeRequest::EraseHome { .. }));
+            let reply = octo.request(request).await;
+            if erases && reply.is_ok() {
+                window.state::<Desk>().end();
+                // The one trace outside of the home: it would make a new one at the next login.
+                autostart::keep(window.app_handle(), Switch::Off);
+            }
+            reply
+        }
         // A start that failed names a file: it can still be shown, and a page can still be opened.
         Err(error) => match request {
             Request::Host(request) => {
                 let reply = host.perform(request).await?;
                 serde_json::to_value(reply).map_err(|_| ApiError::new("internal"))
             }
+            // A database that is damaged can be replaced: Octo then starts with the next request.
+            Request::Home(request) => core.while_not_started(request, error).await,
             _ => Err(error),
         },
     }
@@ -37,11 +51,12 @@ pub(crate) async fn request(
 pub(crate) async fn subscribe(
     topic: Topic,
     channel: Channel<Vec<Update>>,
+    window: WebviewWindow,
     core: State<'_, Core>,
     subscriptions: State<'_, Subscriptions>,
 ) -> Result<SubscriptionId, ApiError> {
     let subscription = core.octo().await?.subscribe(topic).await?;
-    Ok(subscriptions.forward(subscription, channel))
+    Ok(subscriptions.forward(subscription, window.label(), channel))
 }
 
 /// Ends a subscription. One that has ended already is no error.

@@ -8,6 +8,7 @@
 mod appearance;
 mod attention;
 mod autostart;
+mod badge;
 mod blobs;
 mod closing;
 mod desk;
@@ -18,10 +19,12 @@ mod ipc;
 mod links;
 mod notices;
 mod quick_ask;
+#[cfg(target_os = "linux")]
+mod recovery;
 mod setup;
 mod subscriptions;
 mod tray;
 mod updates;
 mod windows;
 
-pub use setup::run;
+pub use setup::{run, run_by_clock};

@@ -2,7 +2,7 @@
 
 use crate::{
     desk::{Desk, run_errand},
-    windows,
+    quick_ask, windows,
 };
 use octo_desktop::{WindowAtStart, read};
 use std::path::Path;
@@ -11,10 +11,11 @@ use tauri::{AppHandle, Manager as _};
 /// A second start with the same home, or the system, hands over what it was started with (without the program's name).
 pub(crate) fn opened<'a>(app: &AppHandle, arguments: impl IntoIterator<Item = &'a str>, folder: &Path) {
     let start = read(arguments, folder);
-    if start.errands.is_empty() && start.window == WindowAtStart::Hidden {
-        return;
+    match start.window {
+        WindowAtStart::Hidden => return,
+        WindowAtStart::QuickAsk => return quick_ask::show_soon(app),
+        WindowAtStart::Shown => windows::bring_to_front(app),
     }
-    windows::bring_to_front(app);
     for errand in start.errands {
         run_errand(app, errand);
     }

@@ -15,6 +15,10 @@ use octo_desktop::{Act, Deed, NoticeKind, RunNews, Subject, Why};
 use tauri::{AppHandle, Manager as _};
 use tokio::sync::mpsc;
 
+/// The name of the application's entry among those of the desktop, which the packages make of the product's name.
+#[cfg(target_os = "linux")]
+pub(crate) const ENTRY: &str = "Octo";
+
 /// How much of a session's title a notice shows, in characters.
 const TITLE: usize = 120;
 
@@ -102,5 +106,17 @@ fn words(deed: Deed) -> &'static str {
         Deed::Open => "notice.open",
         Deed::Stop => "notice.stop",
         Deed::TryAgain => "notice.again",
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_entry_is_named_as_the_packages_name_it() {
+        let configuration: serde_json::Value =
+            serde_json::from_str(include_str!("../../tauri.conf.json")).unwrap();
+        assert_eq!(configuration["productName"], ENTRY);
     }
 }

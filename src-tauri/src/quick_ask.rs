@@ -2,7 +2,7 @@
 
 use crate::{appearance, desk::Desk, windows};
 use octo_protocol::ApiError;
-use tauri::{AppHandle, Manager as _, WebviewUrl, WebviewWindowBuilder, webview::NewWindowResponse};
+use tauri::{AppHandle, Manager as _};
 use tauri_plugin_global_shortcut::{GlobalShortcutExt as _, Shortcut, ShortcutState};
 
 /// The window's label; the capability names it too.
@@ -72,8 +72,20 @@ fn is_wayland() -> bool {
 
 /// Shows the small window, or hides it where it is before the person's eyes.
 fn toggle(app: &AppHandle) {
+    match app.get_webview_window(QUICK) {
+        Some(window) if window.is_visible().unwrap_or(false) => leave(app),
+        _ => show(app),
+    }
+}
+
+/// Shows the small window, from where its webview can be made or not.
+pub(crate) fn show_soon(app: &AppHandle) {
+    let app = app.clone();
+    tauri::async_runtime::spawn(async move { show(&app) });
+}
+
+fn show(app: &AppHandle) {
     let outcome = match app.get_webview_window(QUICK) {
-        Some(window) if window.is_visible().unwrap_or(false) => window.hide(),
         Some(window) => window.show().and_then(|()| window.set_focus()),
         None => open(app),
     };
@@ -84,24 +96,17 @@ fn toggle(app: &AppHandle) {
 
 fn open(app: &AppHandle) -> tauri::Result<()> {
     let title = app.state::<Desk>().say("quick.title", &[]);
-    let mut builder = WebviewWindowBuilder::new(app, QUICK, WebviewUrl::App(PAGE.into()))
+    let window = windows::of_page(app, QUICK, PAGE)
         .title(title)
         .inner_size(SIZE.0, SIZE.1)
         .resizable(false)
         .decorations(false)
         .always_on_top(true)
         .skip_taskbar(true)
-        .center()
-        .visible(false)
-        .on_navigation(windows::is_own_page)
-        .on_new_window(|_, _| NewWindowResponse::Deny)
-        .on_download(|_, _| false);
-    // One folder of the webview for both windows: they are one page's.
-    if let Some(folder) = app.try_state::<windows::Place>().and_then(|place| place.folder("webview")) {
-        builder = builder.data_directory(folder);
-    }
-    let window = builder.build()?;
+        .build()?;
     appearance::dress(&window)?;
+    #[cfg(target_os = "linux")]
+    crate::recovery::reload_when_the_page_dies(&window)?;
     window.show()?;
     window.set_focus()
 }

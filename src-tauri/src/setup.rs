@@ -11,9 +11,10 @@ use crate::{
     tray, updates,
     windows::{self, Place},
 };
-use octo_core::{Config, Keys, Octo, OpenTurns, Settled};
-use octo_protocol::{ApiError, Errand, Source};
-use std::{process::ExitCode, sync::Arc};
+use octo_core::{Clock, Config, Keys, Octo, OpenTurns, Settled, SystemClock};
+use octo_protocol::{ApiError, Errand, HomeRequest, Source};
+use serde_json::Value;
+use std::{process::ExitCode, sync::Arc, time::Duration};
 use tauri::{AppHandle, Manager};
 use tokio::sync::OnceCell;
 
@@ -27,13 +28,22 @@ pub(crate) struct Core {
     host: Arc<DesktopHost>,
     /// The home as this start found it; where it did not, it is looked for again.
     settled: Result<Settled, ApiError>,
+    pace: Pace,
     octo: Arc<OnceCell<Octo>>,
+}
+
+/// What the core goes by.
+#[derive(Clone)]
+struct Pace {
+    clock: Arc<dyn Clock>,
+    /// How long after the last activity a session counts as idle.
+    idle_after: Duration,
 }
 
 impl Core {
     /// Begins to start the core.
-    fn start(app: AppHandle, host: Arc<DesktopHost>, settled: Result<Settled, ApiError>) -> Self {
-        let core = Self { app, host, settled, octo: Arc::default() };
+    fn start(app: AppHandle, host: Arc<DesktopHost>, settled: Result<Settled, ApiError>, pace: Pace) -> Self {
+        let core = Self { app, host, settled, pace, octo: Arc::default() };
         let first = core.clone();
         // What comes of it is told to whoever asks for something.
         tauri::async_runtime::spawn(async move { first.octo().await.is_ok() });
@@ -43,13 +53,10 @@ impl Core {
     /// The running core, once it runs, or why it does not.
     pub(crate) async fn octo(&self) -> Result<Octo, ApiError> {
         let start = async || {
-            let settled = match &self.settled {
-                Ok(settled) => settled.clone(),
-                Err(_) => tauri::async_runtime::spawn_blocking(octo_core::settle_home)
-                    .await
-                    .map_err(|error| ApiError::new("internal").detail(error))??,
-            };
-            let outcome = Octo::start(configuration(settled, self.host.clone())).await;
+            let settled = self.settled().await?;
+            let Pace { clock, idle_after } = self.pace.clone();
+            let config = configuration(settled, self.host.clone(), idle_after);
+            let outcome = Octo::start_by_clock(config, clock).await;
             let octo = outcome.inspect_err(|error| tracing::error!(%error, "the core did not start"))?;
             appearance::follow(self.app.clone(), octo.clone());
             attention::follow(&self.app, &octo);
@@ -62,6 +69,26 @@ impl Core {
         self.octo.get_or_try_init(start).await.cloned()
     }
 
+    /// The home; looked for again where the start did not find it.
+    async fn settled(&self) -> Result<Settled, ApiError> {
+        match &self.settled {
+            Ok(settled) => Ok(settled.clone()),
+            Err(_) => tauri::async_runtime::spawn_blocking(octo_core::settle_home)
+                .await
+                .map_err(|error| ApiError::new("internal").detail(error))?,
+        }
+    }
+
+    /// What can be asked about a home while the core does not run in it because of `why`.
+    pub(crate) async fn while_not_started(
+        &self,
+        request: HomeRequest,
+        why: ApiError,
+    ) -> Result<Value, ApiError> {
+        let home = self.settled().await?.residence.home;
+        octo_core::request_of_damaged(home, request, why).await
+    }
+
     /// The core, if it runs.
     pub(crate) fn running(&self) -> Option<Octo> {
         self.octo.get().cloned()
@@ -70,6 +97,12 @@ impl Core {
 
 /// Opens the window and serves it until it is closed.
 pub fn run() -> ExitCode {
+    run_by_clock(Arc::new(SystemClock::default()), octo_core::IDLE_AFTER)
+}
+
+/// The same by another clock, which tells when tasks run, and with sessions that are idle after another while: what
+/// hours do to it shows in minutes.
+pub fn run_by_clock(clock: Arc<dyn Clock>, idle_after: Duration) -> ExitCode {
     #[cfg(target_os = "linux")]
     if let Err(error) = crate::graphics::avoid_dmabuf_on_nvidia() {
         return fail("Octo could not restart itself", &error);
@@ -94,13 +127,14 @@ pub fn run() -> ExitCode {
         .register_asynchronous_uri_scheme_protocol(blobs::SCHEME, blobs::serve)
         .invoke_handler(tauri::generate_handler![ipc::request, ipc::subscribe, ipc::unsubscribe])
         .setup(move |app| {
+            let pace = Pace { clock, idle_after };
             let host = Arc::new(DesktopHost::new(app.handle().clone()));
             app.manage(Arc::clone(&host));
             app.manage(Appearance::default());
-            app.manage(Core::start(app.handle().clone(), host, settled));
+            app.manage(Core::start(app.handle().clone(), host, settled, pace));
             notices::begin(app.handle());
             tray::begin(app.handle());
-            windows::open(app, links::at_start(app.handle()))?;
+            windows::open(app.handle(), links::at_start(app.handle()))?;
             end_on_signals(app.handle());
             Ok(())
         });
@@ -118,7 +152,7 @@ pub fn run() -> ExitCode {
     }
 }
 
-fn configuration(settled: Settled, host: Arc<DesktopHost>) -> Config {
+fn configuration(settled: Settled, host: Arc<DesktopHost>, idle_after: Duration) -> Config {
     Config {
         home: settled.residence.home.clone(),
         settled,
@@ -126,7 +160,7 @@ fn configuration(settled: Settled, host: Arc<DesktopHost>) -> Config {
         open_turns: OpenTurns::GoOnAtStart,
         keys: Keys::System,
         host,
-        idle_after: octo_core::IDLE_AFTER,
+        idle_after,
         remover: octo_core::Remover::ThisProgram,
         budget: None,
         secret_variables: Vec::new(),

@@ -1,4 +1,4 @@
-//! The page's subscriptions: one task each, from the core's batches to the page's channel.
+//! The pages' subscriptions: one task each, from the core's batches to the page's channel.
 
 use octo_core::Subscription;
 use octo_protocol::Update;
@@ -14,7 +14,7 @@ use tauri::{async_runtime::JoinHandle, ipc::Channel};
 #[serde(transparent)]
 pub(crate) struct SubscriptionId(u32);
 
-/// The page's subscriptions.
+/// The subscriptions of the pages of all windows.
 #[derive(Default)]
 pub(crate) struct Subscriptions {
     running: Arc<Mutex<Running>>,
@@ -23,7 +23,13 @@ pub(crate) struct Subscriptions {
 #[derive(Default)]
 struct Running {
     last: u32,
-    tasks: HashMap<SubscriptionId, JoinHandle<()>>,
+    tasks: HashMap<SubscriptionId, Task>,
+}
+
+/// What forwards, and the label of the window whose page it is for.
+struct Task {
+    window: String,
+    handle: JoinHandle<()>,
 }
 
 impl Subscriptions {
@@ -31,6 +37,7 @@ impl Subscriptions {
     pub(crate) fn forward(
         &self,
         mut subscription: Subscription,
+        window: &str,
         page: Channel<Vec<Update>>,
     ) -> SubscriptionId {
         let mut running = lock(&self.running);
@@ -38,7 +45,7 @@ impl Subscriptions {
         let id = SubscriptionId(running.last);
         let all = Arc::clone(&self.running);
         // The lock is held until the task is entered, so that a task which ends at once finds itself.
-        let task = tauri::async_runtime::spawn(async move {
+        let handle = tauri::async_runtime::spawn(async move {
             while let Some(batch) = subscription.next().await {
                 if let Err(error) = page.send(batch) {
                     tracing::debug!(%error, "the page no longer listens");
@@ -47,21 +54,21 @@ impl Subscriptions {
             }
             lock(&all).tasks.remove(&id);
         });
-        running.tasks.insert(id, task);
+        running.tasks.insert(id, Task { window: window.to_owned(), handle });
         id
     }
 
     /// Ends one; one that has ended already is ignored.
     pub(crate) fn end(&self, id: SubscriptionId) {
         if let Some(task) = lock(&self.running).tasks.remove(&id) {
-            task.abort();
+            task.handle.abort();
         }
     }
 
-    /// Ends all: the page that held them was left or died, and its successor subscribes anew.
-    pub(crate) fn end_all(&self) {
-        for (_, task) in lock(&self.running).tasks.drain() {
-            task.abort();
+    /// Ends all of a window: its page was left or died, and the successor subscribes anew; or the window closed.
+    pub(crate) fn end_of(&self, window: &str) {
+        for (_, task) in lock(&self.running).tasks.extract_if(|_, task| task.window == window) {
+            task.handle.abort();
         }
     }
 }

@@ -6,6 +6,7 @@ mod place;
 use crate::{
     attention,
     desk::{Desk, fresh_session, run_errand},
+    quick_ask,
     setup::Core,
     windows,
 };
@@ -27,6 +28,7 @@ const ICON: Image<'static> = tauri::include_image!("icons/32x32.png");
 /// The entries of the menu.
 const OPEN: &str = "open";
 const NEW: &str = "new";
+const ASK: &str = "ask";
 const STATE: &str = "state";
 const STOP: &str = "stop";
 const QUIT: &str = "quit";
@@ -36,7 +38,7 @@ struct Shown {
     icon: TrayIcon,
     state: MenuItem<Wry>,
     stop: MenuItem<Wry>,
-    others: [(MenuItem<Wry>, &'static str); 3],
+    others: [(MenuItem<Wry>, &'static str); 4],
 }
 
 /// Shows the icon where the desktop has a place for it, now or later.
@@ -75,11 +77,12 @@ fn show(app: &AppHandle) {
 fn build(app: &AppHandle) -> tauri::Result<Shown> {
     let desk = app.state::<Desk>();
     let entry = |id: &str, words: &str| MenuItem::with_id(app, id, desk.say(words, &[]), true, None::<&str>);
-    let (open, new, quit) = (entry(OPEN, "tray.open")?, entry(NEW, "tray.new")?, entry(QUIT, "tray.quit")?);
+    let (open, new) = (entry(OPEN, "tray.open")?, entry(NEW, "tray.new")?);
+    let (ask, quit) = (entry(ASK, "tray.ask")?, entry(QUIT, "tray.quit")?);
     let (state, stop) = (entry(STATE, "tray.idle")?, entry(STOP, "tray.stop_all")?);
     state.set_enabled(false)?;
     let line = || PredefinedMenuItem::separator(app);
-    let menu = Menu::with_items(app, &[&open, &new, &line()?, &state, &stop, &line()?, &quit])?;
+    let menu = Menu::with_items(app, &[&open, &new, &ask, &line()?, &state, &stop, &line()?, &quit])?;
     let mut builder = TrayIconBuilder::with_id(ID)
         .icon(ICON)
         .menu(&menu)
@@ -99,7 +102,7 @@ fn build(app: &AppHandle) -> tauri::Result<Shown> {
     if let Some(folder) = app.try_state::<windows::Place>().and_then(|place| place.folder("tray")) {
         builder = builder.temp_dir_path(folder);
     }
-    let others = [(open, "tray.open"), (new, "tray.new"), (quit, "tray.quit")];
+    let others = [(open, "tray.open"), (new, "tray.new"), (ask, "tray.ask"), (quit, "tray.quit")];
     Ok(Shown { icon: builder.build(app)?, state, stop, others })
 }
 
@@ -158,6 +161,7 @@ fn choose(app: &AppHandle, entry: &str) {
     match entry {
         OPEN => windows::bring_to_front(app),
         NEW => run_errand(app, fresh_session()),
+        ASK => quick_ask::show_soon(app),
         STOP => {
             if let Some(octo) = app.try_state::<Core>().and_then(|core| core.running()) {
                 attention::stop_all(app, octo);

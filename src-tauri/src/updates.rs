@@ -10,16 +10,22 @@ use octo_desktop::{is_news, until_look};
 use octo_protocol::{
     ApiError, ChangeSettings, Errand, GetSettings, Millis, SettingsPatch, Topic, UpdateOffer, UpdateSettings,
 };
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 use tauri::{AppHandle, Config, Manager as _, Wry, plugin::TauriPlugin};
 use tauri_plugin_updater::{Update, UpdaterExt as _};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 
 /// The plugin's name in the configuration.
 const NAME: &str = "updater";
 
 /// How long a server may take to say what there is.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long nothing may come of an update that is downloaded.
+const STALLED: Duration = Duration::from_secs(60);
 
 /// How often the clock is looked at while updates are waited for.
 const PAUSE: Duration = Duration::from_secs(15 * 60);
@@ -57,7 +63,15 @@ pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiErro
     let dress = octo.reach().dress().map_err(|error| error.to_api())?;
     let failed =
         |error: tauri_plugin_updater::Error| ApiError::new("updates.not_reached").detail(error).retryable();
-    let updater = app.updater_builder().timeout(PATIENCE).configure_client(dress).build().map_err(failed)?;
+    let own = app.clone();
+    let updater = app
+        .updater_builder()
+        .timeout(PATIENCE)
+        .configure_client(dress)
+        // On Windows the installer ends this process.
+        .on_before_exit(move || closing::let_core_go_now(&own))
+        .build()
+        .map_err(failed)?;
     let update = updater.check().await.map_err(failed)?;
     let offer = update.as_ref().map(|update| UpdateOffer {
         version: update.version.clone(),
@@ -131,21 +145,35 @@ fn now() -> Millis {
 /// Installs the update of this version, which the person saw, and starts anew.
 pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiError> {
     ability(app)?;
-    let found = app.state::<Found>();
-    // Held to the end: it is installed once.
-    let mut found = found.0.lock().await;
-    let update = found
-        .as_ref()
-        .filter(|update| update.version == version)
-        .ok_or_else(|| ApiError::new("updates.gone").arg("version", version))?;
-    // Its signature is checked before anything of it is used.
-    update
-        .download_and_install(|_, _| {}, || {})
-        .await
-        .map_err(|error| ApiError::new("updates.not_installed").arg("version", version).detail(error))?;
-    *found = None;
+    // Taken: it is installed once. It is put back where nothing came of it, unless another was found meanwhile.
+    let taken = app.state::<Found>().0.lock().await.take_if(|update| update.version == version);
+    let update = taken.ok_or_else(|| ApiError::new("updates.gone").arg("version", version))?;
+    let fetched = fetch(&update).await;
+    // Its signature was checked as it came.
+    let installed = fetched.and_then(|bytes| update.install(bytes).map_err(|error| error.to_string()));
+    if let Err(error) = installed {
+        app.state::<Found>().0.lock().await.get_or_insert(update);
+        return Err(ApiError::new("updates.not_installed").arg("version", version).detail(error));
+    }
     closing::restart(app);
     Ok(())
+}
+
+/// Downloads an update and checks its signature; gives up where nothing comes for long.
+async fn fetch(update: &Update) -> Result<Vec<u8>, String> {
+    let came = Arc::new(Notify::new());
+    let told = Arc::clone(&came);
+    let mut coming = std::pin::pin!(update.download(move |_, _| told.notify_one(), || {}));
+    loop {
+        tokio::select! {
+            fetched = &mut coming => return fetched.map_err(|error| error.to_string()),
+            heard = tokio::time::timeout(STALLED, came.notified()) => {
+                if heard.is_err() {
+                    return Err(format!("nothing came for {} seconds", STALLED.as_secs()));
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

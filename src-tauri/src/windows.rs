@@ -1,22 +1,25 @@
-//! The window.
+//! The windows: the one Octo opens with, and those beside it which show a session each.
 
-use crate::{appearance, desk::Desk, links, subscriptions::Subscriptions};
+use crate::{appearance, desk::Desk, links, quick_ask, subscriptions::Subscriptions};
 use octo_desktop::WindowAtStart;
-use octo_protocol::{Language, words};
+use octo_protocol::{Language, SessionId, WindowNumber, words};
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
     time::Duration,
 };
 use tauri::{
-    App, AppHandle, Config, Manager, Url, WebviewUrl, WebviewWindowBuilder, Wry,
+    AppHandle, Config, Manager, Url, WebviewUrl, WebviewWindow, WebviewWindowBuilder, Wry,
     plugin::TauriPlugin,
     webview::{NewWindowResponse, PageLoadEvent},
 };
 use tauri_plugin_window_state::StateFlags;
 
-/// The window's label; the capability names it too.
+/// The label of the window Octo opens with; the capability names it too.
 pub(crate) const MAIN: &str = "main";
+
+/// The labels of further windows begin so, and a number follows. The capability names them too.
+const BESIDE: &str = "beside-";
 
 /// How long a window that was not to be seen at login waits for the tray to come.
 const TRAY_PATIENCE: Duration = Duration::from_secs(30);
@@ -35,55 +38,138 @@ impl Place {
 ///
 /// # Errors
 /// When the system gives no window or no webview.
-pub(crate) fn open(app: &App, start: WindowAtStart) -> tauri::Result<()> {
-    let title = words::say(Language::System, "window.title", &BTreeMap::new());
-    let mut builder = WebviewWindowBuilder::new(app, MAIN, WebviewUrl::default())
-        .title(title)
-        .inner_size(1180.0, 780.0)
-        .min_inner_size(760.0, 480.0)
-        .center()
-        // Shown once it has its place and its ground.
-        .visible(false)
-        .on_navigation(is_own_page)
-        .on_new_window(|_, _| NewWindowResponse::Deny)
-        .on_download(|_, _| false)
-        .on_page_load(|window, load| {
-            // What the page before had subscribed to, its successor cannot hear.
-            if load.event() == PageLoadEvent::Started {
-                window.state::<Subscriptions>().end_all();
-                window.state::<Desk>().page_left();
-            }
-        });
-    // Where the home cannot be used, the webview keeps its few settings in the system's place for them: the
-    // window is needed to say what is wrong with the home.
-    if let Some(folder) = app.state::<Place>().folder("webview") {
-        builder = builder.data_directory(folder);
-    }
-    let window = builder.build()?;
-    appearance::dress(&window)?;
-    #[cfg(target_os = "linux")]
-    recovery::reload_when_the_page_dies(&window)?;
+pub(crate) fn open(app: &AppHandle, start: WindowAtStart) -> tauri::Result<()> {
+    let window = build_whole(app, MAIN, "index.html")?;
     match start {
         WindowAtStart::Shown => window.show(),
         WindowAtStart::Hidden => {
-            show_without_tray(app.handle().clone());
+            show_without_tray(app.clone());
+            Ok(())
+        }
+        WindowAtStart::QuickAsk => {
+            show_without_tray(app.clone());
+            quick_ask::show_soon(app);
             Ok(())
         }
     }
 }
 
-/// At login the tray may come after Octo; where none comes, the window is the only way to it.
-fn show_without_tray(app: AppHandle) {
+/// Shows a session in a window beside the others; where one shows it already, that one comes to the front.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn open_beside(app: &AppHandle, session: SessionId) -> tauri::Result<()> {
+    let desk = app.state::<Desk>();
+    if let Some(there) = desk.window_of(session).filter(|window| *window != WindowNumber::default()) {
+        return front(app, &label(there));
+    }
+    let number = desk.next_window(session);
+    let label = label(number);
+    let built = build_whole(app, &label, &format!("index.html?window={}&session={session}", number.0));
+    built.and_then(|_| front(app, &label)).inspect_err(|_| left(app, &label))
+}
+
+/// A window of the whole page, not shown yet.
+fn build_whole(app: &AppHandle, label: &str, page: &str) -> tauri::Result<WebviewWindow> {
+    let window = of_page(app, label, page)
+        .title(words::say(Language::System, "window.title", &BTreeMap::new()))
+        .inner_size(1180.0, 780.0)
+        .min_inner_size(760.0, 480.0)
+        .on_document_title_changed(|window, title| {
+            if let Err(error) = window.set_title(&title) {
+                tracing::debug!(%error, "a window did not take its title");
+            }
+        })
+        .on_page_load(|window, load| {
+            // What the page before had subscribed to, its successor cannot hear.
+            if load.event() == PageLoadEvent::Started {
+                window.state::<Subscriptions>().end_of(window.label());
+                if window.label() == MAIN {
+                    window.state::<Desk>().page_left();
+                }
+            }
+        })
+        .build()?;
+    appearance::dress(&window)?;
+    #[cfg(target_os = "linux")]
+    crate::recovery::reload_when_the_page_dies(&window)?;
+    Ok(window)
+}
+
+/// What all windows have in common: one page, which stays what it is, and one folder of the webview. It is shown once
+/// it has its place and its ground.
+pub(crate) fn of_page<'a>(
+    app: &'a AppHandle,
+    label: &str,
+    page: &str,
+) -> WebviewWindowBuilder<'a, Wry, AppHandle> {
+    let builder = WebviewWindowBuilder::new(app, label, WebviewUrl::App(page.into()))
+        .center()
+        .visible(false)
+        .on_navigation(is_own_page)
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_download(|_, _| false);
+    // Where the home cannot be used, the webview keeps its few settings in the system's place for them: the
+    // window is needed to say what is wrong with the home.
+    match app.state::<Place>().folder("webview") {
+        Some(folder) => builder.data_directory(folder),
+        None => builder,
+    }
+}
+
+/// Shows a window before all others, as far as the desktop lets it.
+fn front(app: &AppHandle, label: &str) -> tauri::Result<()> {
+    let Some(window) = app.get_webview_window(label) else { return Ok(()) };
+    window.unminimize()?;
+    window.show()?;
+    window.set_focus()
+}
+
+fn label(window: WindowNumber) -> String {
+    if window.0 == 0 { MAIN.to_owned() } else { format!("{BESIDE}{}", window.0) }
+}
+
+/// Which window of the whole page has this label; the small one has no number.
+pub(crate) fn number(label: &str) -> Option<WindowNumber> {
+    if label == MAIN {
+        return Some(WindowNumber::default());
+    }
+    label.strip_prefix(BESIDE)?.parse().ok().map(WindowNumber)
+}
+
+/// The window of the whole page the person is at; none while they are elsewhere.
+pub(crate) fn before_eyes(app: &AppHandle) -> Option<WebviewWindow> {
+    app.webview_windows().into_values().find(|window| {
+        number(window.label()).is_some()
+            && window.is_focused().unwrap_or(false)
+            && window.is_visible().unwrap_or(false)
+            && !window.is_minimized().unwrap_or(false)
+    })
+}
+
+/// A window is gone: nothing is sent to it any more, and what it showed is not looked at there.
+pub(crate) fn left(app: &AppHandle, label: &str) {
+    app.state::<Subscriptions>().end_of(label);
+    if let Some(window) = number(label) {
+        app.state::<Desk>().close_window(window);
+        crate::attention::look(app);
+    }
+}
+
+/// At login the tray may come after Octo, and a panel that is started anew is away for a moment; where none comes, the
+/// window is the only way to Octo.
+pub(crate) fn show_without_tray(app: AppHandle) {
     tauri::async_runtime::spawn(async move {
         tokio::time::sleep(TRAY_PATIENCE).await;
-        if !app.state::<Desk>().has_tray() {
+        let hidden = |window: WebviewWindow| !window.is_visible().unwrap_or(false);
+        if !app.state::<Desk>().has_tray() && app.get_webview_window(MAIN).is_some_and(hidden) {
             bring_to_front(&app);
         }
     });
 }
 
 /// The page stays what it is: links go to the person's browser through a request.
-pub(crate) fn is_own_page(url: &Url) -> bool {
+fn is_own_page(url: &Url) -> bool {
     let web = matches!(url.scheme(), "http" | "https");
     match url.host_str() {
         Some("localhost") => url.scheme() == "tauri" || (tauri::is_dev() && web),
@@ -104,11 +190,9 @@ pub(crate) fn single_instance(home: Option<&Path>, config: &Config) -> TauriPlug
     plugin.build()
 }
 
-/// Shows the window before all others, as far as the desktop lets it.
+/// Shows the first window before all others.
 pub(crate) fn bring_to_front(app: &AppHandle) {
-    if let Some(window) = app.get_webview_window(MAIN)
-        && let Err(error) = window.unminimize().and_then(|()| window.show()).and_then(|()| window.set_focus())
-    {
+    if let Err(error) = front(app, MAIN) {
         tracing::warn!(%error, "the window could not be brought to the front");
     }
 }
@@ -123,88 +207,17 @@ fn fingerprint(home: &Path) -> String {
 
 /// Keeps the window's place and size, in the home like everything else.
 pub(crate) fn remembered_place(home: Option<&Path>) -> TauriPlugin<Wry> {
-    let mut plugin = tauri_plugin_window_state::Builder::new().with_state_flags(
-        StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED | StateFlags::FULLSCREEN,
-    );
+    let mut plugin = tauri_plugin_window_state::Builder::new()
+        .with_state_flags(
+            StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED | StateFlags::FULLSCREEN,
+        )
+        // The others are where they were put, once.
+        .with_filter(|label| label == MAIN);
     if let Some(file) = home.map(|home| home.join("window.json")).as_deref().and_then(Path::to_str) {
         // An absolute name replaces the folder the plugin would put before it.
         plugin = plugin.with_filename(file);
     }
     plugin.build()
-}
-
-#[cfg(target_os = "linux")]
-mod recovery {
-    //! When the process that draws the page dies, the page is loaded again; nothing of the work is in it.
-
-    use std::{
-        cell::Cell,
-        rc::Rc,
-        time::{Duration, Instant},
-    };
-    use tauri::WebviewWindow;
-    use webkit2gtk::WebViewExt as _;
-
-    /// A page that dies again this soon may go on doing so.
-    const AGAIN: Duration = Duration::from_secs(30);
-    /// How long such a page is left alone, so that a machine short of memory is not kept busy by it.
-    const PAUSE: Duration = Duration::from_secs(10);
-    /// Tells the page that it is not the first one; it says so to the person.
-    const MARK: &str = "?reloaded";
-    /// Where the built page is.
-    const PAGE: &str = "tauri://localhost/";
-
-    /// The webview library does not report this on Linux, so WebKit's own signal is used.
-    pub(super) fn reload_when_the_page_dies(window: &WebviewWindow) -> tauri::Result<()> {
-        let own = window.clone();
-        window.with_webview(move |webview| {
-            let last: Rc<Cell<Option<Instant>>> = Rc::default();
-            webview.inner().connect_web_process_terminated(move |view, reason| {
-                let soon = last.replace(Some(Instant::now())).is_some_and(|last| last.elapsed() < AGAIN);
-                tracing::error!(?reason, again = soon, "the page's process ended");
-                let page = successor(view.uri().as_deref());
-                if soon {
-                    load_later(own.clone(), page);
-                } else {
-                    view.load_uri(&page);
-                }
-            });
-        })
-    }
-
-    fn load_later(window: WebviewWindow, page: String) {
-        tauri::async_runtime::spawn(async move {
-            tokio::time::sleep(PAUSE).await;
-            if let Err(error) = window.with_webview(move |webview| webview.inner().load_uri(&page)) {
-                tracing::warn!(%error, "the page could not be loaded again");
-            }
-        });
-    }
-
-    /// The page that comes in the place of the one at `address`. There is only one page; a view that lost its
-    /// process may not know its address any more.
-    fn successor(address: Option<&str>) -> String {
-        let page = address.and_then(|address| address.split(['?', '#']).next());
-        format!("{}{MARK}", page.filter(|page| !page.is_empty()).unwrap_or(PAGE))
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn the_successor_of_a_page_is_that_page_marked() {
-            for (address, marked) in [
-                (Some("tauri://localhost"), "tauri://localhost?reloaded"),
-                (Some("tauri://localhost/?reloaded"), "tauri://localhost/?reloaded"),
-                (Some("http://localhost:5173/#x"), "http://localhost:5173/?reloaded"),
-                (Some(""), "tauri://localhost/?reloaded"),
-                (None, "tauri://localhost/?reloaded"),
-            ] {
-                assert_eq!(successor(address), marked, "{address:?}");
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -223,6 +236,16 @@ mod tests {
             ("data:text/html,x", false),
         ] {
             assert_eq!(is_own_page(&url.parse().unwrap()), own, "{url}");
+        }
+    }
+
+    #[test]
+    fn windows_of_the_whole_page_have_numbers() {
+        for window in [WindowNumber(0), WindowNumber(1), WindowNumber(12)] {
+            assert_eq!(number(&label(window)), Some(window));
+        }
+        for label in ["quick", "beside-", "beside-x", "beside--1", ""] {
+            assert_eq!(number(label), None, "{label}");
         }
     }
 

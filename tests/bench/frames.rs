@@ -97,10 +97,16 @@ async fn busy(desktop: &Desktop, seeded: &Seeded) -> Result<Vec<(Work, Vec<f64>)
         let scroll = format!(
             "const scroller = document.querySelector('[data-testid={id}]'); \
              scroller.dispatchEvent(new WheelEvent('wheel')); \
-             work = () => {{ scroller.scrollTop += {way} * {STEP}; }}; \
-             measure = () => scroller.scrollTop;"
+             let gone = 0; \
+             work = () => {{ \
+                 const before = scroller.scrollTop; \
+                 scroller.scrollTop += {way} * {STEP}; \
+                 gone += Math.abs(scroller.scrollTop - before); \
+             }}; \
+             measure = () => gone;"
         );
-        seen.push((work, frames(&app, &scroll).await?));
+        // The way is added up frame by frame: where it ends says little, since what is loaded above moves it down.
+        seen.push((work, frames(&app, &scroll).await.with_context(|| format!("{work:?}"))?));
     }
     app.fill("composer", "Go on").await?;
     app.click("send").await?;
@@ -109,7 +115,7 @@ async fn busy(desktop: &Desktop, seeded: &Seeded) -> Result<Vec<(Work, Vec<f64>)
         format!("measure = () => [...document.querySelectorAll('{answer}')].at(-1).textContent.length;");
     app.text_where("transcript", "the answer's first words", |text| text.contains("The part was sent"))
         .await?;
-    seen.push((Work::Streaming, frames(&app, &grows).await?));
+    seen.push((Work::Streaming, frames(&app, &grows).await.context("Streaming")?));
     app.click("stop").await?;
     app.find("turn-end[data-end=stopped]").await?;
     app.close().await?;

@@ -117,6 +117,7 @@ async fn work(octo: &Octo, home: &TempHome, prompt: &str) -> Result<(SessionId, 
             mode: Mode::Autonomous,
             model: None,
             effort: None,
+            title: None,
             blocks: vec![Block::Text { text: prompt.to_owned() }],
         })
         .await?;

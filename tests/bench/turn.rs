@@ -70,6 +70,7 @@ async fn turn(words: usize) -> Result<Vec<Duration>> {
             mode: Mode::AskRisky,
             model: None,
             effort: None,
+            title: None,
             blocks: vec![Block::Text { text: seed::words(words, words) }],
         })
         .await?;

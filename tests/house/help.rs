@@ -258,7 +258,9 @@ fn the_help_names_every_command_and_every_key() {
     let app = App::read();
     let text = fs::read_to_string(root().join("skills/product-help/docs/commands.md")).unwrap();
     let words = app.words.as_object().unwrap();
-    let commands = words.keys().filter_map(|key| key.strip_prefix("command."));
+    // What follows a further dot is about a command.
+    let commands =
+        words.keys().filter_map(|key| key.strip_prefix("command.").filter(|name| !name.contains('.')));
     let missing: Vec<_> = commands.filter(|name| !text.contains(&format!("`command:/{name}`"))).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert!(app.keys.len() > 15, "{:?}", app.keys);

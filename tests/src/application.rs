@@ -1,15 +1,18 @@
 //! The real application in a private desktop, driven through WebKit's own driver.
 
-use crate::{Desktop, display::Display};
-use anyhow::{Context as _, Result, anyhow, bail};
+use crate::{
+    Desktop,
+    display::Display,
+    driver::{Driver, children},
+};
+use anyhow::{Context as _, Result, bail};
 use fantoccini::{Client, ClientBuilder, Locator, elements::Element};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use std::{
     fs,
-    net::{Ipv4Addr, TcpListener, TcpStream},
+    net::Ipv4Addr,
     path::{Path, PathBuf},
-    process::{Child, Stdio},
     time::{Duration, Instant},
 };
 
@@ -50,8 +53,22 @@ impl Application {
     /// # Errors
     /// As [`Application::open`].
     pub async fn open_program(desktop: &Desktop, program: &Path, home: &Path, theme: Theme) -> Result<Self> {
+        Self::open_with(desktop, program, &[], home, theme).await
+    }
+
+    /// The same with arguments.
+    ///
+    /// # Errors
+    /// As [`Application::open`].
+    pub async fn open_with(
+        desktop: &Desktop,
+        program: &Path,
+        arguments: &[String],
+        home: &Path,
+        theme: Theme,
+    ) -> Result<Self> {
         let driver = Driver::start(desktop, home, theme)?;
-        let capabilities = json!({ "webkitgtk:browserOptions": { "binary": program, "args": [] } });
+        let capabilities = json!({ "webkitgtk:browserOptions": { "binary": program, "args": arguments } });
         let Value::Object(capabilities) = capabilities else { bail!("capabilities are an object") };
         let client = ClientBuilder::new(HttpConnector::new())
             .capabilities(capabilities)
@@ -158,7 +175,9 @@ impl Application {
     /// # Errors
     /// When it does not come.
     pub async fn text(&self, id: &str) -> Result<String> {
-        self.find(id).await?.text().await.with_context(|| format!("reading {id}"))
+        // The driver's own reading leaves out what is cut short by an ellipsis.
+        let read = self.find(id).await?.prop("innerText").await;
+        Ok(read.with_context(|| format!("reading {id}"))?.unwrap_or_default().trim().to_owned())
     }
 
     /// Waits until the text of it fulfils the condition, and returns it.
@@ -313,13 +332,29 @@ impl Application {
         self.display.close(self.display.window()?)
     }
 
+    /// Whether the foremost of several windows shows letters.
+    ///
+    /// # Errors
+    /// When there is no window.
+    pub fn front_is_drawn(&self) -> Result<bool> {
+        self.display.is_drawn(self.display.front()?)
+    }
+
+    /// Asks the foremost of several windows to close.
+    ///
+    /// # Errors
+    /// When there is no window.
+    pub fn press_close_front(&self) -> Result<()> {
+        self.display.close(self.display.front()?)
+    }
+
     /// The process that draws the page; none while there is none.
     ///
     /// # Errors
     /// When the application does not run.
     pub fn page_process(&self) -> Result<Option<u32>> {
         let mut children = children(self.process()?)?.into_iter();
-        Ok(children.find(|(_, name)| name.starts_with("WebKitWebProces")).map(|(id, _)| id))
+        Ok(children.find(|child| child.name.starts_with("WebKitWebProces")).map(|child| child.id))
     }
 
     /// Kills the process that draws the page, and says which it was. The driver's hold on the page ends with it.
@@ -349,6 +384,16 @@ impl Application {
         self.ended().await
     }
 
+    /// [`Application::close`], of the window behind all others.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn close_hindmost(self) -> Result<()> {
+        let hindmost = self.display.windows()?.first().copied().context("a window")?;
+        self.display.close(hindmost)?;
+        self.ended().await
+    }
+
     /// Waits until every process of the application has ended.
     ///
     /// # Errors
@@ -363,25 +408,6 @@ impl Application {
         }
         Ok(())
     }
-}
-
-/// The processes a process started, with their names.
-fn children(parent: u32) -> Result<Vec<(u32, String)>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir("/proc")? {
-        let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
-            continue;
-        };
-        // One that ended while it was looked at is none.
-        let Ok(status) = fs::read_to_string(format!("/proc/{id}/stat")) else { continue };
-        let (head, fields) =
-            status.rsplit_once(')').ok_or_else(|| anyhow!("an odd line in /proc/{id}/stat"))?;
-        let name = head.split_once('(').map(|(_, name)| name.to_owned()).unwrap_or_default();
-        if fields.split_whitespace().nth(1) == Some(parent.to_string().as_str()) {
-            found.push((id, name));
-        }
-    }
-    Ok(found)
 }
 
 /// The application that is tested.
@@ -405,71 +431,4 @@ fn is_stale(error: &anyhow::Error) -> bool {
             .downcast_ref::<fantoccini::error::CmdError>()
             .is_some_and(|error| error.is_stale_element_reference() || error.is_no_such_element())
     })
-}
-
-/// WebKit's driver, which starts the application as its child.
-#[derive(Debug)]
-struct Driver {
-    process: Child,
-    port: u16,
-}
-
-impl Driver {
-    fn start(desktop: &Desktop, home: &Path, theme: Theme) -> Result<Self> {
-        // It takes no port 0, so a free one is found for it.
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
-        let mut command = desktop.command("WebKitWebDriver");
-        command
-            .arg(format!("--port={port}"))
-            .envs([("TAURI_AUTOMATION", "true"), ("TAURI_WEBVIEW_AUTOMATION", "true")])
-            .env("OCTO_HOME", home)
-            .stdout(Stdio::null());
-        if theme == Theme::Dark {
-            command.env("GTK_THEME", "Adwaita:dark");
-        }
-        let process =
-            command.spawn().context("WebKitWebDriver could not be started; cargo xtask test installs it")?;
-        let mut driver = Self { process, port };
-        let began = Instant::now();
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-            if let Some(status) = driver.process.try_wait()? {
-                bail!("WebKitWebDriver ended: {status}");
-            }
-            if began.elapsed() > PATIENCE {
-                bail!("WebKitWebDriver did not come up");
-            }
-            std::thread::sleep(BETWEEN);
-        }
-        Ok(driver)
-    }
-
-    /// The processes the driver started that still run.
-    fn applications(&self) -> Result<Vec<u32>> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir("/proc")? {
-            let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
-                continue;
-            };
-            // One that ended while it was looked at is none.
-            let Ok(status) = fs::read_to_string(format!("/proc/{id}/stat")) else { continue };
-            let fields = status.rsplit_once(')').ok_or_else(|| anyhow!("an odd line in /proc/{id}/stat"))?.1;
-            let mut fields = fields.split_whitespace();
-            let (state, parent) = (fields.next(), fields.next());
-            if parent == Some(self.process.id().to_string().as_str()) && state != Some("Z") {
-                found.push(id);
-            }
-        }
-        Ok(found)
-    }
-}
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        // Killed first, while it is known whose children they are.
-        for id in self.applications().unwrap_or_default() {
-            let _ = std::process::Command::new("kill").args(["-KILL", &id.to_string()]).status();
-        }
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }

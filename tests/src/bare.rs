@@ -82,16 +82,40 @@ impl BareApplication {
         }
     }
 
+    /// Asks the window to close, as the button in its frame does.
+    ///
+    /// # Errors
+    /// When there is not one window.
+    pub fn press_close(&self) -> Result<()> {
+        self.display.close(self.display.window()?)
+    }
+
+    /// How many windows are on the screen.
+    ///
+    /// # Errors
+    /// When the screen cannot be looked at.
+    pub fn windows_shown(&self) -> Result<usize> {
+        Ok(self.display.windows()?.len())
+    }
+
     /// Closes the window as the person does, and waits until the application has ended.
     ///
     /// # Errors
     /// When it is still there after a while.
-    pub fn close(mut self) -> Result<()> {
-        self.display.close(self.display.window()?)?;
+    pub fn close(self) -> Result<()> {
+        self.press_close()?;
+        self.ended()
+    }
+
+    /// Waits until the application has ended.
+    ///
+    /// # Errors
+    /// When it is still there after a while.
+    pub fn ended(mut self) -> Result<()> {
         let asked = Instant::now();
         while self.process.try_wait()?.is_none() {
             if asked.elapsed() > PATIENCE {
-                bail!("the application did not end after its window was closed");
+                bail!("the application did not end");
             }
             thread::sleep(BETWEEN);
         }

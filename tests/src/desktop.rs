@@ -145,6 +145,11 @@ impl Desktop {
         Ok(())
     }
 
+    /// Lets what is started from now on find something in its environment.
+    pub fn say(&mut self, name: &str, value: &str) {
+        self.environment.insert(name.into(), value.into());
+    }
+
     /// How bright a point of a screen is, by what [`Desktop::another_screen`] called it.
     ///
     /// # Errors

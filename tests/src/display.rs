@@ -44,7 +44,7 @@ impl Display {
         self.root
     }
 
-    /// The windows that are shown and can be asked to close.
+    /// The windows that are shown and can be asked to close, the foremost last.
     pub(crate) fn windows(&self) -> Result<Vec<Window>> {
         let mut found = Vec::new();
         for window in self.connection.query_tree(self.root)?.reply()?.children {
@@ -58,6 +58,11 @@ impl Display {
             }
         }
         Ok(found)
+    }
+
+    /// The foremost of the windows that are shown.
+    pub(crate) fn front(&self) -> Result<Window> {
+        self.windows()?.last().copied().context("a window")
     }
 
     /// The one window that is shown and can be asked to close.

@@ -4,6 +4,7 @@ mod application;
 mod bare;
 mod desktop;
 mod display;
+mod driver;
 mod keyring;
 mod panel;
 

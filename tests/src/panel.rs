@@ -3,14 +3,15 @@
 
 use crate::{Desktop, desktop::PATIENCE};
 use anyhow::{Context as _, Result, bail};
+use futures::StreamExt as _;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 use zbus::{
-    Connection, Proxy, interface,
-    message::Header,
+    Connection, MatchRule, MessageStream, Proxy, interface,
+    message::{Header, Type},
     proxy::CacheProperties,
     zvariant::{OwnedValue, Value},
 };
@@ -29,6 +30,8 @@ struct Seen {
     /// The bus name of an icon's owner, and the icon's path there.
     icons: Vec<(String, String)>,
     notices: Vec<Notice>,
+    /// What was told last of the count at an application's icon: the application's entry, the count, whether it shows.
+    badge: Option<(String, i64, bool)>,
 }
 
 /// A notice of an application.
@@ -70,7 +73,30 @@ impl Panel {
             .name("org.freedesktop.Notifications")?
             .build()
             .await?;
+        let rule = MatchRule::builder()
+            .msg_type(Type::Signal)
+            .interface("com.canonical.Unity.LauncherEntry")?
+            .member("Update")?
+            .build();
+        let counts = MessageStream::for_match_rule(rule, &bus, None).await?;
+        tokio::spawn(follow_counts(counts, Arc::clone(&seen)));
         Ok(Self { bus, seen })
+    }
+
+    /// Waits until this count shows at the icon of the application with this entry, or none where it is zero.
+    ///
+    /// # Errors
+    /// When it does not come.
+    pub async fn badge(&self, entry: &str, count: i64) -> Result<()> {
+        let began = Instant::now();
+        let wanted = Some((format!("application://{entry}.desktop"), count, count > 0));
+        while lock(&self.seen).badge != wanted {
+            if began.elapsed() > PATIENCE {
+                bail!("waited {PATIENCE:?} for {wanted:?}; it was {:?}", lock(&self.seen).badge);
+            }
+            tokio::time::sleep(BETWEEN).await;
+        }
+        Ok(())
     }
 
     /// The property of the icon that is shown, once there is one.
@@ -78,7 +104,7 @@ impl Panel {
     /// # Errors
     /// When none comes.
     pub async fn icon(&self, property: &str) -> Result<OwnedValue> {
-        let (owner, path) = self.first_icon().await?;
+        let (owner, path) = self.newest_icon().await?;
         let icon = self.proxy(&owner, &path, "org.kde.StatusNotifierItem").await?;
         Ok(icon.get_property(property).await?)
     }
@@ -191,11 +217,12 @@ impl Panel {
         Ok(self.bus.emit_signal(None::<&str>, path, name, "ActionInvoked", &(notice, action)).await?)
     }
 
-    async fn first_icon(&self) -> Result<(String, String)> {
+    async fn newest_icon(&self) -> Result<(String, String)> {
         let began = Instant::now();
         loop {
-            let first = lock(&self.seen).icons.first().cloned();
-            match first {
+            // Of an application that ended, the icon is still on the list.
+            let newest = lock(&self.seen).icons.last().cloned();
+            match newest {
                 Some(icon) => return Ok(icon),
                 None if began.elapsed() > PATIENCE => bail!("waited {PATIENCE:?} for an icon"),
                 None => tokio::time::sleep(BETWEEN).await,
@@ -204,7 +231,7 @@ impl Panel {
     }
 
     async fn menu_proxy(&self) -> Result<Proxy<'static>> {
-        let (owner, _) = self.first_icon().await?;
+        let (owner, _) = self.newest_icon().await?;
         let menu = zbus::zvariant::OwnedObjectPath::try_from(self.icon("Menu").await?)?;
         self.proxy(&owner, menu.as_str(), "com.canonical.dbusmenu").await
     }
@@ -286,6 +313,19 @@ impl Notices {
             if notice.id == id {
                 notice.withdrawn = true;
             }
+        }
+    }
+}
+
+/// Docks do so: they keep the last count of each application.
+async fn follow_counts(mut counts: MessageStream, seen: Arc<Mutex<Seen>>) {
+    while let Some(Ok(message)) = counts.next().await {
+        let told: Result<(String, HashMap<String, OwnedValue>), _> = message.body().deserialize();
+        let Ok((entry, properties)) = told else { continue };
+        let count = properties.get("count").and_then(|count| i64::try_from(count).ok());
+        let shows = properties.get("count-visible").and_then(|shows| bool::try_from(shows).ok());
+        if let (Some(count), Some(shows)) = (count, shows) {
+            lock(&seen).badge = Some((entry, count, shows));
         }
     }
 }

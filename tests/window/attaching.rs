@@ -3,11 +3,11 @@
 
 use crate::{
     browser::{KEY, press, serve},
-    chromium::{ARGUMENTS, Chromium, Door},
+    chromium::{Chromium, Door},
     first_task::connect,
 };
 use anyhow::{Context as _, Result};
-use octo_testkit::{ModelServer, Reply, Script, ServerOptions};
+use octo_testkit::{CHROMIUM_SWITCHES, ModelServer, Reply, Script, ServerOptions, chromium_program};
 use octo_tests::{Application, Desktop, Theme};
 use serde_json::json;
 use std::{
@@ -133,16 +133,38 @@ async fn a_browser_that_asks_is_waited_for_and_no_answer_of_its_persons_is_lost(
     browser.question(&desktop, &app).await?;
     app.text_where("browser-waiting", "what it waits for", |text| text.contains("press Allow in Chromium"))
         .await?;
+    app.text_where("working", "the same in the transcript", |text| text.contains("press Allow in Chromium"))
+        .await?;
     app.picture("browser-allow").await?;
     app.click("browser-cancel").await?;
     answered(&app, 1, "I do not see it.").await?;
+    app.text_where("browser-lost", "what to do with it", |text| text.contains("press Cancel there")).await?;
+    browser.close_question(&desktop, &app).await?;
+
+    // The check-up says what is waited for, and its button ends that too.
+    say(&app).await?;
+    browser.question(&desktop, &app).await?;
+    app.click("open-settings").await?;
+    app.click("settings-page[data-page=browser]").await?;
+    app.find("browser-examine").await?;
+    // Not by its place: what the page finds out meanwhile moves it.
+    app.script("document.querySelector('[data-testid=browser-examine]').click()").await?;
+    app.text_where("browser-check-attached", "the line", |text| text.contains("press Allow there")).await?;
+    app.picture("browser-check-waiting").await?;
+    let button =
+        "document.querySelector('[data-testid=browser-check-attached] [data-testid=browser-repair]').click()";
+    app.script(button).await?;
+    app.text_where("browser-check-attached", "looked at again", |text| text.contains("press Cancel there"))
+        .await?;
+    app.click("settings-back").await?;
+    answered(&app, 2, "I do not see it.").await?;
     browser.close_question(&desktop, &app).await?;
 
     // Declined in the browser.
     say(&app).await?;
     browser.question(&desktop, &app).await?;
     browser.answer(&desktop, &app, "", "Escape").await?;
-    answered(&app, 2, "I do not see it.").await?;
+    answered(&app, 3, "I do not see it.").await?;
 
     // Allowed: it goes on at once, to the question about the site.
     say(&app).await?;
@@ -151,12 +173,12 @@ async fn a_browser_that_asks_is_waited_for_and_no_answer_of_its_persons_is_lost(
     app.find("question").await?;
     assert!(!asked.lock().expect("the list").iter().any(|path| path == "/done"), "not before it is granted");
     press(&app, "question-once").await?;
-    answered(&app, 3, "I see it.").await?;
+    answered(&app, 4, "I see it.").await?;
 
     // The connection is kept: nobody is asked again.
     say(&app).await?;
     press(&app, "question-once").await?;
-    answered(&app, 4, "I see it.").await?;
+    answered(&app, 5, "I see it.").await?;
     app.close().await?;
     let asked = asked.lock().expect("the list").clone();
     assert_eq!(
@@ -169,14 +191,10 @@ async fn a_browser_that_asks_is_waited_for_and_no_answer_of_its_persons_is_lost(
 
 /// A program that becomes Chromium on another screen.
 fn wrapper(folder: &Path, screen: &str) -> Result<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let chromium = std::env::split_paths(&path)
-        .map(|folder| folder.join("chromium"))
-        .find(|path| path.is_file())
-        .context("Chromium is not installed; cargo xtask test installs it")?;
+    let chromium = chromium_program().context("Chromium is not installed; cargo xtask test installs it")?;
     fs::create_dir_all(folder)?;
     let script = folder.join("chromium");
-    let arguments = ARGUMENTS.join(" ");
+    let arguments = CHROMIUM_SWITCHES.join(" ");
     fs::write(
         &script,
         format!("#!/bin/sh\nDISPLAY={screen} exec '{}' {arguments} \"$@\"\n", chromium.display()),

@@ -21,6 +21,8 @@ pub(crate) const KEY: &str = "sk-test-5f2c7d81e9a04b36";
 
 /// The request during which the person stops the work.
 const HALF_WAY: usize = 4;
+/// The request during which they take the page over.
+const TAKEN: usize = 6;
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
@@ -132,8 +134,8 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     fs::create_dir(&work)?;
     let (port, asked) = serve()?;
     let own = format!("http://127.0.0.1:{port}/done?own");
-    let half_way = Gate::new();
-    let held = half_way.clone();
+    let (half_way, taken) = (Gate::new(), Gate::new());
+    let (held, held_again) = (half_way.clone(), taken.clone());
     let mut requests = 0;
     let script = Script::from_fn(move |request| {
         let at = requests;
@@ -145,6 +147,7 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
             (HALF_WAY, _) => {
                 Reply::text("Now I look at the second page of the form.").in_chunks(6).hold_after(2, &held)
             }
+            (TAKEN, Some(call)) => Reply::call("browser", call).hold_after(0, &held_again),
             (_, Some(call)) => Reply::call("browser", call),
             (_, None) => Reply::text("You are registered. I did not pay the fee."),
         }
@@ -155,7 +158,7 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     );
     let app = Application::open(&desktop, &home, theme).await?;
     let screen = desktop.another_screen()?;
-    let _chromium = Chromium::start(&desktop, &app, screen, Door::Port, &own).await?;
+    let chromium = Chromium::start(&desktop, &app, screen, Door::Port, &own).await?;
     connect(&app, &server.url(), &format!("browser-{look}")).await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
     app.fill("composer", "Register me, please").await?;
@@ -180,14 +183,32 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     .await?;
     app.find("live-picture").await?;
     app.picture(&format!("browser-live-{look}")).await?;
-    app.click("stop").await?;
+    let two = format!("http://127.0.0.1:{port}/two");
+    assert!(chromium.attached().await?.iter().any(|url| url.starts_with(&two)), "it works there");
+    press(&app, "live-stop").await?;
     app.find("turn-end[data-end=stopped]").await?;
     app.until("the card to go", async || Ok(app.all("live").await?.is_empty().then_some(()))).await?;
+    app.until("nobody in the page", async || Ok(chromium.attached().await?.is_empty().then_some(()))).await?;
 
     // Gone on with, it asks again, for the grant was the other task's.
     app.fill("composer", "Go on").await?;
     app.click("send").await?;
     press(&app, "question-once").await?;
+
+    // The page is taken over and handed back by the card: what the agent was about to do waits for that.
+    taken.reached().await;
+    app.find("live[data-hand=agent]").await?;
+    press(&app, "live-hand").await?;
+    app.find("live[data-hand=person]").await?;
+    let made = server.requests().len();
+    taken.open();
+    app.until("the step that waits", async || {
+        Ok(app.texts("live-step").await?.iter().any(|step| step.contains("London")).then_some(()))
+    })
+    .await?;
+    app.picture(&format!("browser-taken-{look}")).await?;
+    assert_eq!(server.requests().len(), made, "the step waits for the page");
+    press(&app, "live-hand").await?;
     app.text_where("question", "the other site", |text| text.contains(&format!("localhost:{port}"))).await?;
     let sent = asked.lock().expect("the list").clone();
     let shown = app.script("return document.body.innerText").await?;
@@ -205,7 +226,13 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     .await?;
     app.picture(&format!("browser-done-{look}")).await?;
     app.close().await?;
+    let told = server.requests().last().context("requests")?.all_results();
+    assert!(
+        told.iter().any(|result| result.text.contains("handed it back")),
+        "the model knows of it: {told:?}"
+    );
     let asked = asked.lock().expect("the list").clone();
+    assert!(asked.iter().any(|path| path.starts_with("/three?city=London")), "{asked:?}");
     assert!(!asked.contains(&"/paid".to_owned()), "{asked:?}");
     assert_eq!(
         asked.iter().filter(|path| path.ends_with("?own")).count(),

@@ -1,23 +1,15 @@
 //! Chromium as its person would have it running, on a screen of its own.
 
 use anyhow::{Context as _, Result};
+use octo_browser::{Browser, Environment, System, Wanted, cdp::browser_protocol::target::GetTargetsParams};
+use octo_testkit::CHROMIUM_SWITCHES;
 use octo_tests::{Application, Desktop};
 use std::{
     fs,
+    path::PathBuf,
     process::{Child, Stdio},
+    time::Duration,
 };
-
-/// What any Chromium is started with here: no questions at its first start, and no sandbox, which root cannot have.
-pub(crate) const ARGUMENTS: &[&str] = &[
-    "--no-sandbox",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--password-store=basic",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--window-size=1100,800",
-];
 
 /// How its person lets others in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,6 +23,7 @@ pub(crate) enum Door {
 /// It is killed with this.
 pub(crate) struct Chromium {
     process: Child,
+    profile: PathBuf,
     /// Its screen, as [`Desktop::another_screen`] called it.
     pub(crate) screen: String,
 }
@@ -59,7 +52,7 @@ impl Chromium {
         let mut command = desktop.command("chromium");
         command
             .env("DISPLAY", &screen)
-            .args(ARGUMENTS)
+            .args(CHROMIUM_SWITCHES)
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg(own)
             .stdout(Stdio::null())
@@ -69,12 +62,32 @@ impl Chromium {
         }
         let process =
             command.spawn().context("Chromium could not be started; cargo xtask test installs it")?;
-        let browser = Self { process, screen };
         let port = profile.join("DevToolsActivePort");
+        let browser = Self { process, profile, screen };
         app.until("Chromium to listen", async || {
             Ok(fs::read_to_string(&port).is_ok_and(|text| text.lines().count() == 2).then_some(()))
         })
         .await?;
         Ok(browser)
+    }
+
+    /// The addresses of the tabs that somebody is attached to, told to another one who came by its port.
+    pub(crate) async fn attached(&self) -> Result<Vec<String>> {
+        let environment = Environment {
+            system: System::Linux,
+            home: self.profile.clone(),
+            chrome_config_home: None,
+            xdg_config_home: None,
+            local_app_data: None,
+            program_files: Vec::new(),
+            windows_homes: Vec::new(),
+            path: Vec::new(),
+        };
+        let other = Browser::new(environment, Wanted::Folder(self.profile.clone()));
+        let line = other.connect().await?.link;
+        let targets = line.call(None, GetTargetsParams::default(), Duration::from_secs(10)).await?;
+        let pages =
+            targets.target_infos.into_iter().filter(|target| target.r#type == "page" && target.attached);
+        Ok(pages.map(|page| page.url).collect())
     }
 }

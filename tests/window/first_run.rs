@@ -46,6 +46,49 @@ async fn a_home_that_cannot_be_used_is_said_and_tried_again() -> Result<()> {
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_damaged_database_gives_way_to_its_backup_and_then_to_an_empty_one() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let home = desktop.folder().join("octo");
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    app.find("welcome").await?;
+    app.close().await?;
+    let (file, backups) = (home.join("octo.db"), home.join("backups"));
+    let good = fs::read(&file)?;
+    fs::create_dir_all(&backups)?;
+    fs::write(backups.join("octo-1-1795443302000.db"), &good)?;
+    let asides = || -> Result<Vec<Vec<u8>>> {
+        let names = fs::read_dir(&home)?.filter_map(|entry| Some(entry.ok()?.path()));
+        // Not the logs beside one.
+        let aside = |path: &std::path::PathBuf| {
+            let name = path.to_string_lossy();
+            name.contains("octo.db-damaged-") && !name.ends_with("-wal") && !name.ends_with("-shm")
+        };
+        Ok(names.filter(aside).map(fs::read).collect::<std::io::Result<_>>()?)
+    };
+
+    let broken = &good[..good.len() / 2 / 4096 * 4096];
+    for (theme, name) in [(Theme::Light, "damaged-backup-light"), (Theme::Dark, "damaged-empty-dark")] {
+        fs::write(&file, broken)?;
+        let app = Application::open(&desktop, &home, theme).await?;
+        app.find("start-failure").await?;
+        app.click("damaged-replace").await?;
+        app.find("damaged-confirm").await?;
+        app.picture(name).await?;
+        assert_eq!(fs::read(&file)?, broken, "nothing happens before the person confirms");
+        app.click("damaged-confirm").await?;
+        app.find("welcome").await?;
+        app.close().await?;
+        assert_ne!(fs::read(&file)?, broken);
+        fs::remove_dir_all(&backups)?;
+        fs::create_dir(&backups)?;
+    }
+    let kept = asides()?;
+    assert!(kept.len() == 2 && kept.iter().all(|bytes| bytes == broken), "both are kept as they were");
+    Ok(())
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
 async fn without_a_keychain_it_is_said_and_the_key_lasts_until_octo_is_closed() -> Result<()> {
     let desktop = Desktop::start_without_keychain()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("work"));

@@ -3,9 +3,15 @@
 #[cfg(test)]
 mod attaching;
 #[cfg(test)]
+mod beside;
+#[cfg(test)]
 mod browser;
 #[cfg(test)]
+mod carrying;
+#[cfg(test)]
 mod chromium;
+#[cfg(test)]
+mod data;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
@@ -13,7 +19,15 @@ mod first_run;
 #[cfg(test)]
 mod first_task;
 #[cfg(test)]
+mod idle;
+#[cfg(test)]
 mod installed;
+#[cfg(test)]
+mod keyboard;
+#[cfg(test)]
+mod long;
+#[cfg(test)]
+mod settings;
 #[cfg(test)]
 mod skills;
 #[cfg(test)]
@@ -21,4 +35,10 @@ mod spending;
 #[cfg(test)]
 mod system;
 #[cfg(test)]
+mod tasks;
+#[cfg(test)]
 mod time_machine;
+#[cfg(test)]
+mod trash;
+#[cfg(test)]
+mod wizard;

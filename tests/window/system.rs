@@ -94,6 +94,7 @@ async fn a_question_and_an_end_are_told_while_nobody_looks() -> Result<()> {
     let question = panel.notice("Octo has a question").await?;
     assert_eq!(question.body, "Make &lt;b&gt;one&lt;/b&gt; &amp; no more", "the title, and no markup");
     panel.entry("Waiting for you: 1").await?;
+    panel.badge("Octo", 1).await?;
     panel.click(&question).await?;
     app.until("the window to come back", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
     app.find("question").await?;
@@ -103,6 +104,7 @@ async fn a_question_and_an_end_are_told_while_nobody_looks() -> Result<()> {
     // Answered where nobody sees the window: by the page, which lives on.
     app.script("document.querySelector('[data-testid=\"question-once\"]').click()").await?;
     panel.notice("Octo is done").await?;
+    panel.badge("Octo", 0).await?;
     assert!(work.join("made").exists());
     panel.entry("Nothing is running").await?;
     let told: Vec<String> = panel.notices().into_iter().map(|notice| notice.summary).collect();
@@ -222,8 +224,9 @@ async fn a_page_whose_process_dies_comes_back_and_the_run_goes_on() -> Result<()
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
 async fn the_small_window_begins_a_session_from_anywhere() -> Result<()> {
     let desktop = Desktop::start()?;
+    let panel = Panel::start(&desktop).await?;
     let server = ModelServer::start_with(
-        Script::new().text("ok").text("One.").text("Two."),
+        Script::new().text("ok").text("One.").text("Two.").text("Three."),
         ServerOptions { key: Some(crate::first_task::KEY.to_owned()), ..ServerOptions::default() },
     );
     let home = desktop.folder().join("octo");
@@ -243,7 +246,7 @@ async fn the_small_window_begins_a_session_from_anywhere() -> Result<()> {
     };
     app.until("the small window", async || {
         keys(&["key", "ctrl+shift+space"])?;
-        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        tokio::time::sleep(Duration::from_millis(500)).await;
         Ok((app.windows_shown()? == 2).then_some(()))
     })
     .await?;
@@ -256,6 +259,29 @@ async fn the_small_window_begins_a_session_from_anywhere() -> Result<()> {
     })
     .await?;
     app.until("both sessions", async || Ok((app.all("session-row").await?.len() == 2).then_some(()))).await?;
+    let windows = async |count| {
+        let what = format!("{count} windows");
+        app.until(&what, async || Ok((app.windows_shown()? == count).then_some(()))).await
+    };
+    windows(1).await?;
+
+    // By a command, for desktops that let no program listen to keys; and from the tray. What was written stays.
+    Application::start_again(&desktop, &home, &["--quick-ask"])?;
+    windows(2).await?;
+    keys(&["type", "--delay", "20", "Thi"])?;
+    keys(&["key", "Escape"])?;
+    windows(1).await?;
+    panel.choose("Ask something…").await?;
+    windows(2).await?;
+    keys(&["key", "End"])?;
+    keys(&["type", "--delay", "20", "rd"])?;
+    keys(&["key", "Return"])?;
+    app.until("the third session", async || {
+        let asked = server.requests();
+        Ok((asked.len() == 4 && asked[3].user_text().contains("Third")).then_some(()))
+    })
+    .await?;
+    windows(1).await?;
     server.assert_clean();
     Ok(())
 }

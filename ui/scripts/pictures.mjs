@@ -222,7 +222,19 @@ export const scenes = {
     },
   },
   new: { fake: "new" },
-  "start-failed": { fake: "start-failed" },
+  "start-failed": {
+    fake: "start-failed",
+    async act(page) {
+      await page.getByTestId("damaged-replace").waitFor();
+    },
+  },
+  "start-damaged": {
+    fake: "start-failed",
+    async act(page) {
+      await page.getByTestId("damaged-replace").click();
+      await page.waitForSelector('[data-testid="damaged-dialog"][open]');
+    },
+  },
   activity: { fake: "main", act: activity },
   "activity-stop": {
     fake: "main",

@@ -1,7 +1,7 @@
 /**
  * Fails when what the page loads at start grows past its budget: kilobytes (1000 bytes) of JavaScript and CSS of
  * the entry and everything it imports statically, gzip-compressed, which is close to what must be read and parsed.
- * Measured 130 kB on 2026-11-22. Chunks loaded later (a session, code highlighting, settings, the Chinese words) are
+ * Measured 135 kB on 2026-11-23. Chunks loaded later (a session, code highlighting, settings, the Chinese words) are
  * not counted.
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -9,8 +9,9 @@ import { dirname, join, normalize } from "node:path";
 import { gzipSync } from "node:zlib";
 
 // 206 while the view of a session was among it: it reads Markdown and knows every card, and is read once the first
-// page is painted. The largest part now are the English words of all pages.
-const BUDGET_KB = 135;
+// page is painted. The largest part now are the English words of all pages, which grow with every page. 135 until drafts
+// followed the person from window to window.
+const BUDGET_KB = 137;
 const dist = new URL("../dist/", import.meta.url).pathname;
 if (!existsSync(join(dist, "index.html"))) {
   console.error("ui/dist is missing: build first (npm run build)");

@@ -1,6 +1,6 @@
 //! Notices on Linux, over the desktop's own bus: they can be taken away again, and a click is told.
 
-use super::Order;
+use super::{ENTRY, Order};
 use crate::{
     desk::{Desk, run_errand},
     setup::Core,
@@ -99,7 +99,7 @@ impl Shown {
                 let body = if self.markup { escaped(&body) } else { body };
                 let urgency = if kind == NoticeKind::Question { CRITICAL } else { NORMAL };
                 let hints: HashMap<&str, Value<'_>> =
-                    HashMap::from([("urgency", Value::U8(urgency)), ("desktop-entry", Value::from(ICON))]);
+                    HashMap::from([("urgency", Value::U8(urgency)), ("desktop-entry", Value::from(ENTRY))]);
                 let first = deeds.first().map(|(_, label)| [DEFAULT, label.as_str()]);
                 let buttons = deeds.iter().filter_map(|(deed, label)| {
                     let (name, _) = BUTTONS.iter().find(|(_, known)| known == deed)?;

@@ -3,7 +3,7 @@
 //! Not every desktop has one, and at login the panel may come after Octo. Where there is none, nothing is hidden.
 
 use super::show;
-use crate::desk::Desk;
+use crate::{desk::Desk, windows};
 use futures::{StreamExt as _, stream};
 use octo_protocol::ApiError;
 use tauri::{AppHandle, Manager as _};
@@ -48,7 +48,10 @@ async fn watch(app: &AppHandle) -> zbus::Result<()> {
         there = watcher.get_property("IsStatusNotifierHostRegistered").await.unwrap_or(false);
         match (before, there) {
             (false, true) => show(app),
-            (true, false) => app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_tray"))),
+            (true, false) => {
+                app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_tray")));
+                windows::show_without_tray(app.clone());
+            }
             (false, false) | (true, true) => {}
         }
         if changes.next().await.is_none() {

@@ -91,7 +91,7 @@ fn newest(bundles: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn make(project: &Project, steps: &mut Steps, choice: &Choice) -> Result<()> {
-    setup::run(project, steps, Purpose::App)?;
+    setup::run(project, steps, Purpose::Bundle)?;
     let mut command = tool("npx");
     command.args([
         "--yes",

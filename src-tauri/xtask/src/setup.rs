@@ -17,6 +17,10 @@ pub(crate) enum Purpose {
     Test,
     /// Build and open the app, and measure it.
     Bench,
+    /// Build the app, and make packages of it.
+    Bundle,
+    /// Install packages of it into a root of their own, look at them and open them.
+    Packages,
 }
 
 /// What the app is built from, by its Debian name.
@@ -51,6 +55,13 @@ const TEST_PACKAGES: &[&str] = &[
 /// search in files is measured against.
 const BENCH_PACKAGES: &[&str] =
     &["webkit2gtk-driver", "xvfb", "dbus", "gnome-keyring", "fonts-inter", "fonts-jetbrains-mono", "ripgrep"];
+
+/// What packages need beside the app: Tauri's command line asks which library a tray's icon is made with, so that a
+/// package can name it.
+const BUNDLE_PACKAGES: &[&str] = &["libayatana-appindicator3-dev"];
+
+/// What packages are looked at with, beside what opens them.
+const CHECK_PACKAGES: &[&str] = &["rpm", "desktop-file-utils", "appstream"];
 
 /// Installs what is missing, or says what to install and stops.
 ///
@@ -93,6 +104,10 @@ fn system(purpose: Purpose) -> Result<()> {
         Purpose::App => APP_PACKAGES.to_vec(),
         Purpose::Test => APP_PACKAGES.iter().chain(TEST_PACKAGES).copied().collect(),
         Purpose::Bench => APP_PACKAGES.iter().chain(BENCH_PACKAGES).copied().collect(),
+        Purpose::Bundle => APP_PACKAGES.iter().chain(BUNDLE_PACKAGES).copied().collect(),
+        Purpose::Packages => {
+            APP_PACKAGES.iter().chain(BENCH_PACKAGES).chain(CHECK_PACKAGES).copied().collect()
+        }
     };
     if answers(command("dpkg-query", &["--version"])) { debian(&wanted) } else { other_linux(&wanted) }
 }

@@ -3,12 +3,16 @@
 use crate::{
     project::Project,
     setup::{self, Purpose},
-    steps::Steps,
+    steps::{Steps, say},
+    test,
 };
 use anyhow::Result;
 
 /// Tests read it: set, a campaign runs in full; not set, it runs a seeded tenth.
 const FULL: &str = "OCTO_SOAK";
+
+/// The long use of the real window.
+const LONG: &str = "binary(window) and test(/^long::/)";
 
 /// The test that asks a third party's server, which it installs; only a soak runs it.
 const WITNESS: &str = "binary(headless) and test(/^witness::/)";
@@ -23,6 +27,14 @@ pub(crate) fn run(project: &Project, steps: &mut Steps) -> Result<()> {
     let mut campaigns = project.workspace(["nextest", "run", "--profile", "soak"]);
     campaigns.env(FULL, "1");
     steps.run("campaigns", campaigns)?;
+    if cfg!(target_os = "linux") {
+        steps.run("window build", test::build(project))?;
+        let mut window = test::window(project, LONG);
+        window.args(["--profile", "soak", "--no-capture"]);
+        steps.run("window", window)?;
+    } else {
+        say("not on this system: long use of the real window (only Linux has a driver for its webview)");
+    }
     // What it could not install is said on standard error, which a test that passed is not asked for otherwise.
     let mut witness = project.workspace(["nextest", "run", "--profile", "soak", "--run-ignored", "only"]);
     witness.args(["--no-capture", "-E", WITNESS]);

@@ -8,6 +8,7 @@ use crate::{
 };
 use anyhow::Result;
 use clap::Args;
+use std::process::Command;
 
 /// What to leave out.
 #[derive(Args)]
@@ -17,8 +18,11 @@ pub(crate) struct Choice {
     without_window: bool,
 }
 
-/// The test binary that opens real windows; it only runs in its own step.
-const WINDOW: &str = "binary(window)";
+/// The example that the tests of long use open.
+const FAST_WINDOW: &str = "fast_window";
+
+/// The test binary that opens real windows; it only runs in its own step. A day's use of one is for a soak.
+const WINDOW: &str = "binary(window) and not test(/^long::/)";
 
 /// Runs the gate. Quick checks come first; the Rust part compiles dependencies twice in all, once to check
 /// and once to run, because every command selects the same packages and features.
@@ -32,14 +36,14 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
     let mut clippy = project.workspace(["clippy", "--all-targets"]);
     clippy.args(["--", "--deny", "warnings"]);
     steps.run("clippy", clippy)?;
-    steps.run("test build", project.workspace(["build", "--bin", "octo", "--bin", "octo-cli", "--tests"]))?;
+    steps.run("test build", build(project))?;
     bindings::check(project, steps)?;
     steps.run("doc tests", project.workspace(["test", "--quiet", "--doc"]))?;
     // The window comes before the rest, so that the last line is the count of the large run.
     if choice.without_window {
         say("left out: the tests in a real window");
     } else if cfg!(target_os = "linux") {
-        window(project, steps)?;
+        steps.run("window", window(project, WINDOW))?;
         // In the system's Chromium, which the set-up installs on Debian only.
         steps.run("page: in a browser", project.npm(["run", "e2e"]))?;
     } else {
@@ -59,14 +63,19 @@ fn page(project: &Project, steps: &mut Steps) -> Result<()> {
     steps.run("page: size", project.npm(["run", "size"]))
 }
 
-/// Pictures of what these tests saw are left in `target/e2e`.
-fn window(project: &Project, steps: &mut Steps) -> Result<()> {
+/// Builds the tests and what they start: the binaries, and the window by a clock that runs faster.
+pub(crate) fn build(project: &Project) -> Command {
+    project.workspace(["build", "--bin", "octo", "--bin", "octo-cli", "--example", FAST_WINDOW, "--tests"])
+}
+
+/// Runs these tests in a real window. Pictures of what they saw are left in `target/e2e`.
+pub(crate) fn window(project: &Project, which: &str) -> Command {
     let mut tests = project.workspace(["nextest", "run", "--run-ignored", "only", "--test-threads", "1"]);
     tests
-        .args(["-E", WINDOW])
+        .args(["-E", which])
         .env("OCTO_APP", project.binary("octo"))
         .env("OCTO_PICTURES", project.target.join("e2e"))
         // What the page showed says more than where the test stood.
         .env("RUST_LIB_BACKTRACE", "0");
-    steps.run("window", tests)
+    tests
 }

@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result, ensure};
 use octo_browser::{
     Browser, Connected, Environment, Page, System, Wanted, cdp::js_protocol::runtime::EvaluateParams,
 };
+use octo_testkit::{CHROMIUM_SWITCHES, CHROMIUM_UNSEEN, chromium_program};
 use serde_json::Value;
 use std::{
     fs,
@@ -14,20 +15,6 @@ use std::{
 
 /// How long anything may take before it hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The same for every tool. Root cannot have the sandbox, and these pages are the project's own.
-const ARGUMENTS: &[&str] = &[
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--password-store=basic",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--window-size=1100,800",
-    "--remote-debugging-port=0",
-];
 
 /// A running browser with a profile of its own. It ends with this.
 pub struct Chromium {
@@ -43,14 +30,11 @@ impl Chromium {
     /// # Errors
     /// When there is none on the path, or it does not come up.
     pub async fn start(url: &str) -> Result<Self> {
-        let path = std::env::var_os("PATH").context("a PATH")?;
-        let program = std::env::split_paths(&path)
-            .map(|folder| folder.join("chromium"))
-            .find(|it| it.is_file())
-            .context("Chromium (package chromium) is not on the path")?;
+        let program = chromium_program().context("Chromium (package chromium) is not on the path")?;
         let profile = tempfile::tempdir()?;
         let process = Command::new(program)
-            .args(ARGUMENTS)
+            .args(CHROMIUM_SWITCHES)
+            .args(CHROMIUM_UNSEEN)
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg(url)
             .env("HOME", profile.path())

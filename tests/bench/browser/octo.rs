@@ -80,6 +80,7 @@ async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
         mode: Mode::Autonomous,
         model: None,
         effort: None,
+        title: None,
         blocks: vec![Block::Text { text: "Measure.".to_owned() }],
     })
     .await?;
@@ -128,7 +129,7 @@ async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
     })
 }
 
-/// What the whole snapshot takes, and the witness's count of what is numbered in the reply and in the whole.
+/// What the whole page takes to read, and the witness's count of what is numbered in the reply and in the whole.
 async fn marks(
     chromium: &Chromium,
     page: &PageOf,
@@ -144,7 +145,8 @@ async fn marks(
     let mut view = View::default();
     let snapshot = view.look(&watched).await?;
     // The reply's numbers are those of the session that is over; its lines are found again in this look.
-    let short = snapshot.render(super::SNAPSHOT, Filter::default()).text;
+    let overview = snapshot.render(super::SNAPSHOT, Filter::default());
+    let short = overview.text;
     ensure!(
         handles(&short).len() == handles(reply).len(),
         "the page shows something else than before:\n{reply}\n{short}"
@@ -160,7 +162,13 @@ async fn marks(
     }
     let all = counts.pop().context("two counts")?;
     let shown = counts.pop().context("two counts")?;
-    Ok((estimate_tokens(&whole), shown, all))
+    let mut tokens = estimate_tokens(reply);
+    if !overview.left_out.is_empty() {
+        // Each part stands in a frame of its own, as the overview does.
+        let (frame, rest) = (tokens.saturating_sub(overview.tokens), estimate_tokens(&whole));
+        tokens += rest + frame * rest.div_ceil(super::SNAPSHOT);
+    }
+    Ok((tokens, shown, all))
 }
 
 fn handles(text: &str) -> Vec<u32> {

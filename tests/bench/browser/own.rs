@@ -151,7 +151,7 @@ async fn first(form: &PageOf) -> Result<(f64, f64, f64)> {
     // It is loaded before anybody comes.
     let watching = chromium.browser().connect().await?;
     drop(attach(&watching, form.page.title).await?);
-    let before = memory::own()?;
+    let before = memory::own();
     let began = wall();
     let connected = browser.connect().await?;
     let page = attach(&connected, form.page.title).await?;
@@ -161,7 +161,7 @@ async fn first(form: &PageOf) -> Result<(f64, f64, f64)> {
     let place = view.locate(&page, number).await?.place;
     page.begin_acting().await?;
     page.perform(&Act::Click(place), Audience::Person).await?;
-    let grown = memory::own()? - before;
+    let grown = memory::own() - before;
     let felt = felt(&page, "click").await?.context("the click was felt")?;
     Ok((felt - began, felt - attached, grown))
 }

@@ -234,7 +234,7 @@ impl Rig {
             None => {
                 let folder = self.home.work().to_str().context("a path in Unicode")?.to_owned();
                 let (profile, mode, model) = (Profile::CODING, Mode::AskRisky, Some(self.models[0]));
-                let start = StartSession { folder, profile, mode, model, effort: None, blocks };
+                let start = StartSession { folder, profile, mode, model, effort: None, title: None, blocks };
                 self.session = Some(self.octo.call(start).await?.id);
             }
         }

@@ -90,6 +90,7 @@ export const testids = {
   liveHand: "live-hand", // takes over and hands back
   liveStop: "live-stop",
   liveFold: "live-fold",
+  working: "working", // the line of what a turn is at
   browserWaiting: "browser-waiting",
   browserCancel: "browser-cancel",
   browserLost: "browser-lost",
@@ -475,11 +476,16 @@ export const testids = {
   quickAsk: "quick-ask",
   quickText: "quick-text",
   newForeign: "new-foreign",
+  newTitle: "new-title",
   updateLook: "update-look",
   updateByItself: "update-by-itself",
   updateOffer: "update-offer",
   updateInstall: "update-install",
   // clear screens
   startFailure: "start-failure",
+  startAgain: "start-again",
+  damagedReplace: "damaged-replace",
+  damagedDialog: "damaged-dialog",
+  damagedConfirm: "damaged-confirm",
   toast: "toast",
 } as const;

@@ -2,6 +2,7 @@
 
 mod capture;
 mod choose;
+mod chooser;
 mod drag;
 mod error;
 mod keys;
@@ -9,6 +10,7 @@ mod nodes;
 mod overlay;
 mod place;
 mod pointer;
+mod press;
 mod settle;
 mod spot;
 mod text;
@@ -24,6 +26,8 @@ pub use settle::{Came, Loading, Settling};
 pub use spot::Spot;
 
 use crate::{Page, PageError, snapshot::Place};
+use chooser::Chooser;
+use place::session;
 use settle::Patience;
 use std::{
     path::PathBuf,
@@ -90,6 +94,25 @@ impl Act {
             Self::Press(None, _) | Self::Scroll(Scroll::ToText(_) | Scroll::By(None, ..)) | Self::Wait(_) => {
                 None
             }
+        }
+    }
+
+    /// Whether it presses something, which may ask for files.
+    fn presses(&self) -> bool {
+        match self {
+            Self::Click(_)
+            | Self::DoubleClick(_)
+            | Self::ClickAt(..)
+            | Self::Press(..)
+            | Self::PressAtFocus(..) => true,
+            Self::Type(..)
+            | Self::Fill(..)
+            | Self::Hover(_)
+            | Self::Drag(..)
+            | Self::Select(..)
+            | Self::Scroll(_)
+            | Self::Wait(_)
+            | Self::Upload(..) => false,
         }
     }
 }
@@ -171,6 +194,8 @@ impl Page {
             }
         };
         let settling = self.settling();
+        let pressed_in = || act.place().map_or_else(|| self.session().clone(), session);
+        let mut chooser = act.presses().then(|| Chooser::held_back(self, pressed_in()));
         // Together, and what watches first: the page takes it in before any input.
         let doing = async {
             let watching = async { self.begin_watching(act.place()).await.map_err(ActError::from) };
@@ -182,7 +207,7 @@ impl Page {
             done = doing => done,
         };
         self.let_nodes_go(act.place());
-        let (watch, way) = match done {
+        let (mut watch, way) = match done {
             Ok(done) => done,
             Err(ActError::Page(PageError::Dialog(dialog))) => {
                 return Ok(Done { way: Way::Input, came: Came::Dialog(dialog), waited: Duration::ZERO });
@@ -192,8 +217,11 @@ impl Page {
         let done = Instant::now();
         let came = match way {
             Way::Nothing => Came::Stayed,
-            Way::Input | Way::Set => settling.settled(Patience::with(act), &watch).await?,
+            Way::Input | Way::Set => settling.settled(Patience::with(act), &mut watch).await?,
         };
+        let asks =
+            matches!(came, Came::Stayed | Came::Moved) && chooser.as_mut().is_some_and(Chooser::has_asked);
+        let came = if asks { Came::AsksForFiles } else { came };
         Ok(Done { way, came, waited: done.elapsed() })
     }
 

@@ -50,6 +50,8 @@ struct Inner {
     state: watch::Sender<State>,
     slot: Mutex<Slot>,
     numbers: Numbers,
+    /// How many browsers of ours are ending.
+    closing: watch::Sender<usize>,
 }
 
 struct Slot {
@@ -79,7 +81,7 @@ pub struct Connected {
     /// the model is told.
     pub fresh: Freshness,
     /// The browser that Octo started, which ends with the last handle.
-    _running: Option<Arc<Running>>,
+    running: Option<Arc<Running>>,
 }
 
 /// Whether a connection was there before the call that asked for it.
@@ -115,6 +117,7 @@ impl Browser {
             state: watch::Sender::new(State::Off),
             slot: Mutex::new(Slot { wanted, stage: Stage::Idle, attempt: 0 }),
             numbers: Numbers::default(),
+            closing: watch::Sender::new(0),
         }))
     }
 
@@ -184,16 +187,40 @@ impl Browser {
         }
     }
 
-    /// Ends the connection, or the attempt. Tabs stay as they are; a browser that Octo started ends.
+    /// Ends the connection, or the attempt. Tabs stay as they are; a browser that Octo started is told to end, for which
+    /// [`Self::closed`] waits.
     pub fn disconnect(&self) {
         let mut slot = self.slot();
         match std::mem::replace(&mut slot.stage, Stage::Idle) {
             Stage::Idle => {}
             Stage::Connecting { cancel, .. } => cancel.cancel(),
-            Stage::Connected(connected) => connected.link.close(),
+            Stage::Connected(connected) => self.end(connected),
         }
         slot.attempt += 1;
         self.0.state.send_replace(State::Off);
+    }
+
+    /// Ends a connection. A browser of ours writes out what its person did there last before it goes: killed at once, it
+    /// would lose that.
+    fn end(&self, connected: Connected) {
+        let Connected { link, running, .. } = connected;
+        let Some(running) = running else { return link.close() };
+        self.0.closing.send_modify(|closing| *closing += 1);
+        let closing = self.0.closing.clone();
+        tokio::spawn(async move {
+            link.tell(None, crate::cdp::browser_protocol::browser::CloseParams {});
+            running.end().await;
+            link.close();
+            closing.send_modify(|closing| *closing -= 1);
+        });
+    }
+
+    /// Waits until the browsers that Octo started and that were told to end have ended: three seconds at most, for one
+    /// that does not is killed.
+    pub async fn closed(&self) {
+        let mut closing = self.0.closing.subscribe();
+        // The sender is ours.
+        let _ours = closing.wait_for(|closing| *closing == 0).await;
     }
 
     /// Starts the one attempt, in a task of its own: whoever asked for it may go away, and the question must then
@@ -233,6 +260,8 @@ impl Attempt {
     async fn run(&self) -> Result<Connected, ConnectError> {
         match &self.wanted {
             Wanted::OwnProfile(config) => {
+                // Two browsers cannot have one profile.
+                self.browser.closed().await;
                 let (transport, running) = launch(config)?;
                 self.finish(Box::new(transport), Mode::OwnProfile, None, Some(Arc::new(running))).await
             }
@@ -282,7 +311,7 @@ impl Attempt {
             .product;
         let browser = name.map_or_else(|| "Octo".to_owned(), str::to_owned);
         let tabs = Tabs::new(link.clone(), inner.numbers.clone());
-        let connected = Connected { link, tabs, fresh: Freshness::New, _running: running };
+        let connected = Connected { link, tabs, fresh: Freshness::New, running };
         if !self.keep(&connected, State::Connected { browser, version, mode }) {
             connected.link.close();
             return Err(ConnectError::Cancelled);

@@ -1,7 +1,7 @@
 //! The fallback: a separate browser with a profile of Octo's, over a pipe. No port is opened.
 
 use crate::{Pipe, Transport};
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 /// Whether a separate browser can be started on this system: what leads to one is offered only then.
 pub const CAN_LAUNCH: bool = cfg!(unix);
@@ -28,12 +28,33 @@ pub enum LaunchError {
     Unsupported,
 }
 
-/// A browser that Octo started. It ends when this is dropped, and when Octo itself does: the end of its pipe is a
-/// browser's sign to quit.
+/// How long a browser may take to write out what it holds and to end, before it is killed. It is as long as the app's own
+/// end may wait for it.
+const ENDING: Duration = Duration::from_secs(3);
+
+/// A browser that Octo started. It is killed when this is dropped, and ends when Octo itself does: the end of its pipe is
+/// a browser's sign to quit.
 #[derive(Debug)]
 pub struct Running {
     #[cfg(unix)]
-    _process: tokio::process::Child,
+    process: tokio::sync::Mutex<tokio::process::Child>,
+}
+
+impl Running {
+    /// Waits until it has ended by itself, which it was told to; one that takes too long is killed.
+    pub(crate) async fn end(&self) {
+        #[cfg(unix)]
+        {
+            let mut process = self.process.lock().await;
+            if tokio::time::timeout(ENDING, process.wait()).await.is_err()
+                && let Err(error) = process.start_kill()
+            {
+                tracing::debug!(%error, "the browser was not ended");
+            }
+        }
+        #[cfg(not(unix))]
+        let _none_is_started = ENDING;
+    }
 }
 
 #[cfg(unix)]
@@ -59,7 +80,7 @@ pub(crate) fn launch(config: &Launch) -> Result<(impl Transport + use<>, Running
     let missing = || LaunchError::Start("its pipe is missing".to_owned());
     let writer = process.stdin.take().ok_or_else(missing)?;
     let reader = process.stdout.take().ok_or_else(missing)?;
-    Ok((Pipe::new(reader, writer), Running { _process: process }))
+    Ok((Pipe::new(reader, writer), Running { process: process.into() }))
 }
 
 #[cfg(not(unix))]

@@ -157,7 +157,20 @@ impl Tabs {
     ///
     /// [`TabError`].
     pub async fn open(&self, url: &str) -> Result<Tab, TabError> {
-        let target = self.link.call(None, CreateTargetParams::new(url), BROWSER).await?.target_id;
+        self.create(CreateTargetParams::new(url)).await
+    }
+
+    /// The same behind the tab its window shows: nobody who works there is disturbed.
+    ///
+    /// # Errors
+    ///
+    /// [`TabError`].
+    pub async fn open_behind(&self, url: &str) -> Result<Tab, TabError> {
+        self.create(CreateTargetParams { background: Some(true), ..CreateTargetParams::new(url) }).await
+    }
+
+    async fn create(&self, tab: CreateTargetParams) -> Result<Tab, TabError> {
+        let target = self.link.call(None, tab, BROWSER).await?.target_id;
         self.numbers.own(&target);
         let number = self.numbers.number(&target);
         self.find(number).await

@@ -20,11 +20,14 @@ mod state;
 mod tabs;
 mod weigh;
 
-use seat::Place;
 pub(crate) use seat::Seat;
+use seat::{Place, Read};
 pub(crate) use secrets::Secrets;
 
-use octo_browser::{Browser, Connected, Environment, Found, Launch, Probe, Wanted, candidates, executables};
+use octo_browser::{
+    Browser, ConnectError, Connected, Environment, Found, Launch, Probe, State, TabNumber, Wanted,
+    candidates, executables,
+};
 use octo_protocol::{ApiError, BrowserChoice, BrowserState, LivePage, SessionId};
 use octo_workspace::Blobs;
 use std::{
@@ -66,6 +69,10 @@ struct Inner {
     secrets: Secrets,
     standing: Mutex<Standing>,
     seats: Mutex<HashMap<SessionId, Weak<Place>>>,
+    /// What sessions know of pages, by their root.
+    read: Mutex<HashMap<SessionId, Weak<Mutex<Read>>>>,
+    /// Which session opened which tab, for as long as the app runs: no number is given twice.
+    opened: Mutex<HashMap<TabNumber, SessionId>>,
     news: broadcast::Sender<News>,
     /// How often it was attached so far.
     attachments: AtomicU64,
@@ -78,8 +85,20 @@ struct Standing {
     told: BrowserState,
     /// Why the last attempt came to nothing.
     failure: Option<ApiError>,
+    /// That the person declined or gave up. The browser's own question may still stand there then, and no tool asks
+    /// another before the person did something.
+    held_back: Option<ApiError>,
+    /// How often the person did something of their own: what they gave up before does not count after it.
+    acted: u64,
     /// Ports at which browsers are controlled: no page leads there.
     ports: Vec<u16>,
+}
+
+impl Standing {
+    fn hear(&mut self) {
+        self.acted += 1;
+        self.held_back = None;
+    }
 }
 
 impl HomeBrowser {
@@ -87,7 +106,14 @@ impl HomeBrowser {
     pub fn new(home: &Path, blobs: Blobs, choice: BrowserChoice, secrets: Secrets) -> Self {
         let environment = Environment::of_process();
         let browser = Browser::new(environment.clone(), Wanted::Any);
-        let standing = Standing { choice, told: BrowserState::Apart, failure: None, ports: Vec::new() };
+        let standing = Standing {
+            choice,
+            told: BrowserState::Apart,
+            failure: None,
+            held_back: None,
+            acted: 0,
+            ports: Vec::new(),
+        };
         let inner = Inner {
             environment,
             browser,
@@ -96,6 +122,8 @@ impl HomeBrowser {
             secrets,
             standing: Mutex::new(standing),
             seats: Mutex::default(),
+            read: Mutex::default(),
+            opened: Mutex::default(),
             news: broadcast::channel(NEWS).0,
             attachments: AtomicU64::new(0),
         };
@@ -110,21 +138,43 @@ impl HomeBrowser {
         home
     }
 
-    /// A session's place in it; the same for as long as somebody holds it.
-    pub fn seat(&self, session: SessionId, outputs: PathBuf) -> Seat {
+    /// A session's place in it; the same for as long as somebody holds it. What was read is known to a session, the one
+    /// it came from, and all that come from that one: what a sub-agent tells is carried on by the others.
+    pub fn seat(&self, session: SessionId, root: SessionId, outputs: PathBuf) -> Seat {
         let mut seats = lock(&self.0.seats);
         if let Some(seat) = seats.get(&session).and_then(Weak::upgrade) {
             return Seat(seat);
         }
         seats.retain(|_, seat| seat.strong_count() > 0);
-        let seat = Seat::new(self.clone(), session, outputs);
+        let seat = Seat::new(self.clone(), session, self.read_by(root), outputs);
         seats.insert(session, Arc::downgrade(&seat.0));
         seat
+    }
+
+    fn read_by(&self, root: SessionId) -> Arc<Mutex<Read>> {
+        let mut known = lock(&self.0.read);
+        if let Some(read) = known.get(&root).and_then(Weak::upgrade) {
+            return read;
+        }
+        known.retain(|_, read| read.strong_count() > 0);
+        let read = Arc::default();
+        known.insert(root, Arc::downgrade(&read));
+        read
     }
 
     /// The place of a session that has one.
     pub fn seated(&self, session: SessionId) -> Option<Seat> {
         lock(&self.0.seats).get(&session).and_then(Weak::upgrade).map(Seat)
+    }
+
+    /// Notes that a session opened a tab.
+    fn note_opened(&self, tab: TabNumber, session: SessionId) {
+        lock(&self.0.opened).insert(tab, session);
+    }
+
+    /// Whether a session opened a tab. What another one did there may be what its person goes on with.
+    fn has_opened(&self, tab: TabNumber, session: SessionId) -> bool {
+        lock(&self.0.opened).get(&tab) == Some(&session)
     }
 
     /// What may be typed by name.
@@ -150,11 +200,28 @@ impl HomeBrowser {
                 return;
             }
             standing.choice = choice.clone();
-            standing.failure = None;
+            standing.hear();
         }
-        self.let_go().await;
-        self.0.browser.disconnect();
-        self.tell();
+        self.detach().await;
+    }
+
+    /// The attachment for a tool. Once the person declined or gave up, a tool asks them no more until they attach by
+    /// themselves or say something new.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::connect`].
+    pub async fn connect_for_tool(&self) -> Result<Connected, ApiError> {
+        let held_back = lock(&self.0.standing).held_back.clone();
+        match held_back {
+            Some(error) => Err(error),
+            None => self.connect().await,
+        }
+    }
+
+    /// The person did something of their own: tools may ask for the browser again.
+    pub fn person_acted(&self) {
+        lock(&self.0.standing).hear();
     }
 
     /// The attachment, made now if there is none. While the browser asks the person this waits for as long as they
@@ -164,6 +231,7 @@ impl HomeBrowser {
     ///
     /// Why not. Nothing is tried again by itself.
     pub async fn connect(&self) -> Result<Connected, ApiError> {
+        let acted = lock(&self.0.standing).acted;
         let wanted = match self.wanted() {
             Ok(wanted) => wanted,
             Err(error) => return Err(self.failed(error)),
@@ -171,9 +239,21 @@ impl HomeBrowser {
         self.0.browser.want(wanted);
         let connected = match self.0.browser.connect().await {
             Ok(connected) => connected,
-            Err(error) => return Err(self.failed(state::not_connected(&error))),
+            Err(error) => {
+                let told = state::not_connected(&error);
+                if matches!(error, ConnectError::Declined | ConnectError::Cancelled) {
+                    let mut standing = lock(&self.0.standing);
+                    if standing.acted == acted {
+                        standing.held_back = Some(told.clone());
+                    }
+                }
+                return Err(self.failed(told));
+            }
         };
-        lock(&self.0.standing).failure = None;
+        {
+            let mut standing = lock(&self.0.standing);
+            (standing.failure, standing.held_back) = (None, None);
+        }
         if connected.fresh == octo_browser::Freshness::New {
             self.0.attachments.fetch_add(1, Ordering::Relaxed);
             let ports = self.0.browser.look().await.into_iter().map(|found| found.port).collect();
@@ -189,10 +269,21 @@ impl HomeBrowser {
 
     /// Ends the attachment, or gives up waiting for it. Tabs stay as they are.
     pub async fn detach(&self) {
+        let begun =
+            matches!(*self.0.browser.state().borrow(), State::Looking | State::WaitingForAllow { .. });
+        if begun {
+            // No page is worked in yet: whoever waits is told that it was given up, and of the browser's own question,
+            // which may stay.
+            self.0.browser.disconnect();
+            self.failed(state::not_connected(&ConnectError::Cancelled));
+            return;
+        }
         lock(&self.0.standing).failure = None;
         self.let_go().await;
         self.0.browser.disconnect();
         self.tell();
+        // One of Octo's own writes out what it holds before it ends.
+        self.0.browser.closed().await;
     }
 
     /// Every session lets go of its page. Waits until what was drawn in them is gone, for a moment at most.
@@ -288,4 +379,33 @@ fn is_open(found: &Found) -> bool {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // Nothing that is done under these locks can panic half-way.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::KeyRing;
+
+    const PAGE: &str = "<browser_page origin=\"https://bank.example\">\nThe balance of the account 4711-0815-2233-9981 is rather low this month, says the bank.\n</browser_page>";
+
+    #[tokio::test]
+    async fn what_a_sub_agent_read_is_known_to_the_session_it_came_from_and_to_no_other() {
+        let home = tempfile::tempdir().unwrap();
+        let secrets = Secrets::new(KeyRing::without_keychain(), &[]);
+        let blobs = Blobs::new(home.path());
+        let browser = HomeBrowser::new(home.path(), blobs, BrowserChoice::Automatic, secrets);
+        let (root, child, stranger) = (SessionId::new(), SessionId::new(), SessionId::new());
+        let outputs = || home.path().join("outputs");
+        let (parent, sub, other) = (
+            browser.seat(root, root, outputs()),
+            browser.seat(child, root, outputs()),
+            browser.seat(stranger, stranger, outputs()),
+        );
+        sub.remember(std::iter::once(PAGE)).await;
+        let carried =
+            "The balance of the account 4711-0815-2233-9981 is rather low this month, says the bank.";
+        let knows = async |seat: &Seat| seat.work().await.read().memory.quoted(carried, None).is_some();
+        assert!(knows(&sub).await && knows(&parent).await);
+        assert!(!knows(&other).await);
+    }
 }

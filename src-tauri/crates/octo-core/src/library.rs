@@ -30,6 +30,7 @@ use octo_skills::{
 };
 use octo_store::{SkillChoice, Store};
 use octo_tools::SkillWish;
+use octo_workspace::Unfinished;
 use std::{
     collections::HashMap,
     path::{Path, PathBuf},
@@ -59,6 +60,8 @@ struct Inner {
     /// The person's own home, for what other agents left there.
     person: Option<PathBuf>,
     store: Store,
+    /// What is being written outside the home.
+    unfinished: Unfinished,
     memories: Memories,
     agents: Agents,
     offers: Offers,
@@ -86,10 +89,17 @@ pub(crate) struct Shelf {
 
 impl Library {
     /// That of this home. Watches it from now on.
-    pub(crate) fn new(home: &Path, bundled: PathBuf, store: Store, settings: &Settings) -> Self {
+    pub(crate) fn new(
+        home: &Path,
+        bundled: PathBuf,
+        store: Store,
+        unfinished: Unfinished,
+        settings: &Settings,
+    ) -> Self {
         let inner = Inner {
             home: home.to_owned(),
             bundled,
+            unfinished,
             person: std::env::home_dir().filter(|home| home.is_absolute()),
             store,
             memories: Memories::new(home.join("memories")),
@@ -314,7 +324,9 @@ impl Shelf {
         skills.map(|skill| CommandInfo {
             name: skill.name.clone(),
             description: Some(skill.fields.description.clone()),
+            description_zh: skill.fields.description_zh.clone(),
             argument: skill.fields.argument_hint.clone().unwrap_or_default(),
+            argument_zh: skill.fields.argument_hint_zh.clone(),
         })
     }
 

@@ -6,6 +6,7 @@ mod attachments;
 mod browser;
 mod certificates;
 mod closed;
+mod damage;
 mod home;
 mod hosts;
 mod ledger;
@@ -22,6 +23,7 @@ mod time;
 mod transcripts;
 mod trash;
 
+pub use damage::request_of_damaged;
 pub(crate) use time::recover;
 
 use crate::{
@@ -52,7 +54,7 @@ use octo_protocol::{
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
 use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, Search, Toolset, install_bundled};
-use octo_workspace::{Blobs, Installed, Limits, Scripts, TimeMachine};
+use octo_workspace::{Blobs, Installed, Limits, Scripts, TimeMachine, Unfinished};
 use serde_json::Value;
 use std::{
     sync::{Arc, Weak},
@@ -162,7 +164,8 @@ impl Octo {
         }
         let blobs = Blobs::new(config.home.join("blobs"));
         let time = TimeMachine::new(store.clone(), blobs.clone(), &config.home, Limits::default());
-        let library = Library::new(&config.home, bundled, store.clone(), &state.settings);
+        let unfinished = Unfinished::begin(&config.home);
+        let library = Library::new(&config.home, bundled, store.clone(), unfinished.clone(), &state.settings);
         let trash = HomeTrash::new(&config.settled.residence, &config.home, store.clone(), clock.clone());
         trash.install(&config.remover)?;
         let board = Board::default();
@@ -172,6 +175,7 @@ impl Octo {
             board,
             trash,
             time,
+            unfinished,
             models: Models::new(keys, presets, state.models, &state.settings),
             toolset: Toolset::standard(),
             forks: Forks::new(Arc::new(library.clone())),
@@ -208,14 +212,18 @@ impl Octo {
             mending: Arc::default(),
             remarks: remarks.into(),
         };
-        let shells = octo.shared.config.home.join("shells");
+        let home = octo.shared.config.home.clone();
         // Beside the start; nobody waits for it.
-        tokio::task::spawn_blocking(move || octo_shell::prune_logs(&shells));
+        tokio::task::spawn_blocking(move || {
+            octo_shell::prune_logs(&home.join("shells"));
+            Unfinished::sweep(&home);
+        });
         look_after(&octo.shared).await;
         octo.tend_time();
         match octo.shared.config.open_turns {
             OpenTurns::GoOnAtStart => {
                 octo.tidy_time();
+                octo.tend_backups();
                 Schedule::take_up(&octo.shared).await?;
                 octo.resume().await?;
                 Tender::begin(&octo, octo.shared.closing.clone());

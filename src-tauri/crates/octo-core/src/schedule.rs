@@ -33,7 +33,7 @@ pub(crate) use tend::{Tender, must_hold};
 
 use crate::shared::Shared;
 use file::TaskFiles;
-use octo_protocol::{ApiError, Cost, SessionId, TasksState};
+use octo_protocol::{ApiError, Cost, Millis, SessionId, TasksState};
 use octo_skills::Watch;
 use std::{
     collections::HashMap,
@@ -62,6 +62,8 @@ pub(crate) struct Schedule {
     watch: Mutex<Option<Watch>>,
     /// What the person is asked about.
     asked: Mutex<Vec<desk::Shown>>,
+    /// When tasks were deleted since the start, by this clock. Of those before, the trash says it by the system's.
+    deleted: Mutex<HashMap<String, Millis>>,
 }
 
 /// Whether runs are begun here.
@@ -84,6 +86,7 @@ impl Schedule {
             tending: tokio::sync::Mutex::new(Tending::Open),
             watch: Mutex::default(),
             asked: Mutex::default(),
+            deleted: Mutex::default(),
         }
     }
 
@@ -103,6 +106,10 @@ impl Schedule {
             Some(budget) => limits.insert(session, budget),
             None => limits.remove(&session),
         });
+    }
+
+    fn deleted<T>(&self, act: impl FnOnce(&mut HashMap<String, Millis>) -> T) -> T {
+        act(&mut self.deleted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn limits<T>(&self, act: impl FnOnce(&mut HashMap<SessionId, Cost>) -> T) -> T {

@@ -25,7 +25,7 @@ use octo_protocol::{
 use octo_shell::{LoginEnvironment, Policy};
 use octo_store::{Holder, Store, ToolsetRow};
 use octo_tools::{Search, Toolset};
-use octo_workspace::{Blobs, TimeMachine};
+use octo_workspace::{Blobs, TimeMachine, Unfinished};
 use std::{
     collections::{HashMap, HashSet},
     path::{Path, PathBuf},
@@ -41,6 +41,8 @@ pub(crate) struct Shared {
     pub store: Store,
     pub blobs: Blobs,
     pub time: TimeMachine,
+    /// What is being written outside the home.
+    pub unfinished: Unfinished,
     pub trash: HomeTrash,
     pub models: Models,
     pub toolset: Toolset,

@@ -69,7 +69,9 @@ pub(crate) fn commands() -> Vec<CommandInfo> {
         .map(|(name, argument)| CommandInfo {
             name: (*name).to_owned(),
             description: None,
+            description_zh: None,
             argument: (*argument).to_owned(),
+            argument_zh: None,
         })
         .collect()
 }
@@ -124,7 +126,7 @@ pub(crate) fn unknown(name: String, near: &[&str]) -> ApiError {
         return ApiError::new("command.unknown").arg("name", name);
     }
     let near: Vec<String> = near.iter().map(|name| format!("/{name}")).collect();
-    ApiError::new("command.unknown_near").arg("name", name).arg("near", near.join(", "))
+    ApiError::new("command.unknown_near").arg("name", name).list("near", near)
 }
 
 fn near(name: &str) -> Vec<&'static str> {

@@ -16,12 +16,13 @@ use octo_protocol::{
     ApiError, BlobHash, ExportForm, ExportPart, ExportPreview, MessageId, Profile, SessionExported,
     SessionId, SessionInfo, TranscriptPage, words,
 };
+use octo_workspace::Unfinished;
 use pieces::Piece;
 use redact::Redaction;
 use secrecy::SecretString;
 use std::{
     collections::{BTreeMap, HashMap},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -120,22 +121,23 @@ impl Outgoing {
         })
     }
 
-    /// Writes an export to a new file that only its owner can read.
+    /// Writes an export to a new file that only its owner can read: where there is one of this name already, to one of
+    /// the next free name.
     ///
     /// # Errors
-    /// `export.taken` where there is something already, `export.unwritable`.
+    /// `export.taken` where all names are taken or the place is none, `export.unwritable`.
     pub(crate) async fn write(
         self,
         form: ExportForm,
         language: octo_protocol::Language,
         to: PathBuf,
+        unfinished: Unfinished,
     ) -> Result<SessionExported, ApiError> {
         blocking(move || {
-            if !to.is_absolute() || to.symlink_metadata().is_ok() {
-                return Err(ApiError::new("export.taken").arg("path", to.display()));
-            }
+            let taken = || ApiError::new("export.taken").arg("path", to.display());
+            let to = free_name(&to).ok_or_else(taken)?;
             let made = self.make(form, language)?;
-            octo_workspace::write_private(&to, &made.bytes).map_err(|error| {
+            unfinished.write_private(&to, &made.bytes).map_err(|error| {
                 ApiError::new("export.unwritable").arg("path", to.display()).detail(error)
             })?;
             Ok(SessionExported { path: to.display().to_string(), bytes: made.bytes.len() as u64 })
@@ -181,6 +183,18 @@ fn file_name(title: &str, at: octo_protocol::Millis, form: ExportForm) -> String
         ExportForm::Json => "octo.json",
     };
     format!("{name}-{day}.{ending}")
+}
+
+/// How many exports of one name lie in one folder.
+const SAME_NAME: u32 = 999;
+
+/// The place itself, or with a number before what the file is; none where all are taken or it is no absolute place.
+fn free_name(wanted: &Path) -> Option<PathBuf> {
+    let name = wanted.file_name()?.to_str()?;
+    let (stem, ending) = name.split_once('.').unwrap_or((name, ""));
+    let numbered = (2..=SAME_NAME).map(|number| wanted.with_file_name(format!("{stem}-{number}.{ending}")));
+    let is_free = |place: &PathBuf| place.symlink_metadata().is_err();
+    wanted.is_absolute().then(|| std::iter::once(wanted.to_owned()).chain(numbered).find(is_free))?
 }
 
 async fn blocking<T: Send + 'static>(

@@ -8,6 +8,9 @@ use url::Url;
 /// Started so at login: nothing is shown until it is wanted.
 const HIDDEN: &str = "--hidden";
 
+/// Started so by keys of the desktop's own: the small window is shown, and nothing else.
+const QUICK: &str = "--quick-ask";
+
 /// How a file of skills ends.
 const SKILLS: &str = "skill";
 
@@ -30,6 +33,8 @@ pub enum WindowAtStart {
     Shown,
     /// It is not, where Octo can be reached without it.
     Hidden,
+    /// Nor is it then, but the small window is.
+    QuickAsk,
 }
 
 /// Reads what follows the program's name. Relative paths are of `folder`.
@@ -41,6 +46,8 @@ pub fn read<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> 
     for argument in arguments {
         if argument == HIDDEN {
             start.window = WindowAtStart::Hidden;
+        } else if argument == QUICK {
+            start.window = WindowAtStart::QuickAsk;
         } else if !argument.starts_with('-') && !argument.is_empty() && start.errands.len() < MOST {
             start.errands.push(errand(argument, folder));
         }
@@ -90,11 +97,12 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_start_says_what_it_is_for() {
-        use WindowAtStart::{Hidden, Shown};
+        use WindowAtStart::{Hidden, QuickAsk, Shown};
         let new = Errand::NewSession { prompt: "x".to_owned(), folder: None, from: ErrandSource::Link };
         for (arguments, window, errands) in [
             (vec![], Shown, vec![]),
             (vec!["--hidden"], Hidden, vec![]),
+            (vec!["--quick-ask"], QuickAsk, vec![]),
             (vec!["--gtk-debug", "-v", ""], Shown, vec![]),
             (vec!["octo://new?prompt=x"], Shown, vec![new.clone()]),
             (vec!["--hidden", "octo://new?prompt=x"], Shown, vec![new]),

@@ -31,6 +31,8 @@ pub enum Page {
     Asking,
     /// It cannot: it is not there yet, or Octo could not start.
     Away,
+    /// Everything of Octo's was deleted: there is nothing to come back to.
+    Over,
 }
 
 /// What happens when the person closes the window.
@@ -40,7 +42,9 @@ pub enum Page {
 #[must_use]
 pub fn on_close(chosen: Closing, tray: Tray, page: Page) -> CloseStep {
     match (tray, chosen, page) {
-        (Tray::Missing, _, _) | (Tray::There, Closing::Quit, _) => CloseStep::Quit,
+        (Tray::Missing, _, _) | (Tray::There, Closing::Quit, _) | (Tray::There, _, Page::Over) => {
+            CloseStep::Quit
+        }
         (Tray::There, Closing::Hide, _) => CloseStep::Hide,
         (Tray::There, Closing::Ask, Page::Ready) => CloseStep::Ask,
         (Tray::There, Closing::Ask, Page::Asking | Page::Away) => CloseStep::Quit,
@@ -57,6 +61,13 @@ mod tests {
             for page in [Page::Ready, Page::Asking, Page::Away] {
                 assert_eq!(on_close(chosen, Tray::Missing, page), CloseStep::Quit, "{chosen:?} {page:?}");
             }
+        }
+    }
+
+    #[test]
+    fn what_is_over_is_left_whatever_was_chosen() {
+        for chosen in [Closing::Ask, Closing::Hide, Closing::Quit] {
+            assert_eq!(on_close(chosen, Tray::There, Page::Over), CloseStep::Quit, "{chosen:?}");
         }
     }
 

@@ -11,6 +11,7 @@ mod icon;
 mod links;
 mod notices;
 mod runs;
+mod sights;
 mod updates;
 mod waking;
 
@@ -21,5 +22,6 @@ pub use icon::{Dot, with_dot};
 pub use links::{LINK_LIMIT, SCHEME, link};
 pub use notices::{Act, Attention, Deed, NoticeKind, Notices, Sight, Subject};
 pub use runs::{RunNews, Why};
+pub use sights::Sights;
 pub use updates::{is_news, until_look};
 pub use waking::{NAP, TICK, Waking};

@@ -164,6 +164,8 @@ pub enum BrowserRepair {
     },
     /// Attach.
     Attach,
+    /// Give up waiting for the person's Allow.
+    StopWaiting,
     /// Use a profile of Octo's own instead.
     UseOwn,
     /// Choose the browser's folder by hand.
@@ -266,8 +268,6 @@ pub enum PageRisk {
     Uploads,
     /// A file is downloaded.
     Downloads,
-    /// The site gets a permission of the browser's.
-    Permission,
     /// What was read on one site is given to another.
     Carries,
     /// An address carries much data, or something that looks like a secret.

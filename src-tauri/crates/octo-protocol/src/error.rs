@@ -46,6 +46,8 @@ pub enum ErrorCode {
     InUse,
     /// The question was answered or withdrawn already.
     Gone,
+    /// The database is damaged: the client offers what can take its place.
+    Damaged,
 }
 
 impl ApiError {
@@ -59,6 +61,14 @@ impl ApiError {
     pub fn arg(mut self, name: &str, value: impl fmt::Display) -> Self {
         self.args.insert(name.to_owned(), value.to_string());
         self
+    }
+
+    /// With an argument for the words that is a list: whoever says them puts the language's own separator between the
+    /// items, which are kept apart by [`LIST`](crate::words::LIST).
+    #[must_use]
+    pub fn list<I: fmt::Display>(self, name: &str, items: impl IntoIterator<Item = I>) -> Self {
+        let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+        self.arg(name, items.join(crate::words::LIST))
     }
 
     /// With technical detail.

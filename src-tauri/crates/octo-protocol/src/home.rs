@@ -23,7 +23,7 @@ pub enum HomePart {
     Memories,
     /// Logs and crash reports.
     Logs,
-    /// Copies of the database from before an update.
+    /// Copies of the database, of the last days and from before updates.
     Backups,
     /// The profile of the browser Octo starts by itself, and what the window keeps.
     Browser,
@@ -89,6 +89,36 @@ pub struct HomeErased {
     pub left: Vec<String>,
     /// Why keys are still in the keychain, where they are.
     pub keys: Option<ApiError>,
+}
+
+/// What can take the place of a database that is damaged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct DatabaseDamage {
+    /// The newest backup that is whole; none where there is none.
+    pub backup: Option<DatabaseBackup>,
+}
+
+/// A copy of the database.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct DatabaseBackup {
+    /// Its absolute path.
+    pub path: String,
+    /// When it was made.
+    #[ts(type = "number")]
+    pub at: Millis,
+    /// How many sessions are in it, those in the trash counted.
+    #[ts(type = "number")]
+    pub sessions: u64,
+}
+
+/// A damaged database that was set aside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct DatabaseReplaced {
+    /// Where it is now; its logs are beside it.
+    pub aside: String,
 }
 
 /// A report of this Octo's state, for whoever looks into a fault. Nothing is sent anywhere.

@@ -35,8 +35,15 @@ pub enum HostRequest {
     TakeErrands,
     /// The page tells what it shows, so that no notice tells of it.
     Look {
+        /// Which of the windows it is in.
+        window: WindowNumber,
         /// The session on screen; none for another page.
         session: Option<SessionId>,
+    },
+    /// Show a session in a window of its own; where one shows it already, that comes to the front.
+    OpenWindow {
+        /// The session.
+        session: SessionId,
     },
     /// Go on in the tray, without a window.
     HideWindow,
@@ -64,6 +71,12 @@ pub enum HostRequest {
         version: String,
     },
 }
+
+/// Names a window of the page: 0 is the one Octo opens with, the others count on while it runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, TS)]
+#[serde(transparent)]
+#[ts(export)]
+pub struct WindowNumber(pub u32);
 
 /// What came of a [`HostRequest`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]

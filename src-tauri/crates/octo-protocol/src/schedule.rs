@@ -297,7 +297,7 @@ pub enum RunStatus {
     OverBudget,
     /// The person stopped it.
     Stopped,
-    /// Octo ended in the middle of it.
+    /// Its session was deleted in the middle of it.
     Interrupted,
     /// It did not run.
     Skipped {

@@ -11,6 +11,9 @@ const EN: &[&str] =
 const ZH: &[&str] =
     &[include_str!("../../../../words/zh/errors.json"), include_str!("../../../../words/zh/ui.json")];
 
+/// Between the items of a list in an argument, until it is said: the separator is the language's own.
+pub const LIST: &str = "\u{1f}";
+
 static CATALOGUES: LazyLock<[BTreeMap<String, String>; 2]> = LazyLock::new(|| [read(EN), read(ZH)]);
 
 fn read(files: &[&str]) -> BTreeMap<String, String> {
@@ -26,7 +29,8 @@ pub fn say(language: Language, key: &str, args: &BTreeMap<String, String>) -> St
     let [en, zh] = &*CATALOGUES;
     let chosen = if resolve(language) == Language::Zh { zh } else { en };
     let template = chosen.get(key).or_else(|| en.get(key)).map_or(key, String::as_str);
-    fill(template, args)
+    let comma = chosen.get("list.comma").map_or(", ", String::as_str);
+    fill(template, args).replace(LIST, comma)
 }
 
 /// The words for an error, its detail after them.
@@ -101,6 +105,25 @@ mod tests {
     fn placeholders_are_filled_and_unknown_ones_stay() {
         let args = BTreeMap::from([("path".to_owned(), "/tmp/{x}".to_owned())]);
         assert_eq!(fill("No {path} and {other}", &args), "No /tmp/{x} and {other}");
+    }
+
+    #[test]
+    fn a_list_has_the_separator_of_the_language() {
+        let error = ApiError::new("skill.unknown_near").arg("name", "mdel").list("near", ["/model", "/mode"]);
+        assert!(explain(Language::En, &error).contains("/model, /mode?"));
+        assert!(explain(Language::Zh, &error).contains("/model、/mode？"));
+    }
+
+    /// One voice, and the punctuation of the language: half-width marks between Chinese characters look like faults.
+    #[test]
+    fn the_chinese_has_one_form_of_address_and_its_own_punctuation() {
+        let han = |c: &char| ('\u{4e00}'..='\u{9fff}').contains(c) || "”」）".contains(*c);
+        for (key, words) in &CATALOGUES[1] {
+            assert!(!words.contains('您'), "{key} says 您, the others 你");
+            let chars: Vec<char> = words.chars().collect();
+            let half = chars.windows(2).find(|pair| han(&pair[0]) && ",;:!?".contains(pair[1]));
+            assert_eq!(half, None, "{key} has a half-width mark: {words}");
+        }
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Fields {
     pub when_to_use: Option<String>,
     /// What is shown behind the name in the composer: `[issue-number]`.
     pub argument_hint: Option<String>,
+    /// The same in Chinese.
+    pub argument_hint_zh: Option<String>,
     /// Names of the arguments, in order: `$name` in the body stands for them.
     pub arguments: Vec<String>,
     /// Whether a model may choose it by itself.
@@ -113,6 +115,7 @@ pub(crate) fn read(front: &FrontMatter, body: &str, warnings: &mut Vec<Warning>)
         description_zh: reader.text("description_zh"),
         when_to_use: reader.text("when_to_use"),
         argument_hint: reader.text("argument-hint"),
+        argument_hint_zh: reader.text("argument-hint_zh"),
         arguments: reader.list("arguments"),
         model_invocation: Invocable::Yes,
         person_invocation: Invocable::Yes,
@@ -375,6 +378,7 @@ pub(crate) const OWN_KEYS: &[&str] = &[
     "description_zh",
     "when_to_use",
     "argument-hint",
+    "argument-hint_zh",
     "arguments",
     "disable-model-invocation",
     "user-invocable",

@@ -100,6 +100,7 @@ fn own_fields(fields: &Fields) -> Vec<(&'static str, String)> {
         text("description_zh", &fields.description_zh),
         text("when_to_use", &fields.when_to_use),
         text("argument-hint", &fields.argument_hint),
+        text("argument-hint_zh", &fields.argument_hint_zh),
         list("arguments", &fields.arguments),
         text("model", &fields.model),
         fields.effort.map(|effort| ("effort", effort_name(effort).to_owned())),

@@ -77,7 +77,7 @@ impl From<&CallRefusal> for ApiError {
             CallRefusal::Unknown { name, near } if near.is_empty() => about("skill.unknown", name),
             CallRefusal::Unknown { name, near } => {
                 let near: Vec<String> = near.iter().map(|name| format!("/{name}")).collect();
-                about("skill.unknown_near", name).arg("near", near.join(", "))
+                about("skill.unknown_near", name).list("near", near)
             }
             CallRefusal::Broken { name, .. } => about("skill.broken", name),
             CallRefusal::Off { name } => about("skill.off", name),

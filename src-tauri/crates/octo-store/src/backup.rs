@@ -1,16 +1,32 @@
-//! Copies of the whole database, made before its schema changes and where the person asks for one.
+//! Copies of the whole database, made before its schema changes, every day, and where the person asks for one.
 
-use crate::{Reader, StoreError, open::private};
+use crate::{
+    OpenError, Reader, Store, StoreError,
+    inspect::inspect,
+    open::{private, remove},
+};
+use octo_protocol::Millis;
 use rusqlite::{Connection, backup::Backup};
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-/// How many backups are kept.
-const KEPT: usize = 3;
+/// Of how many versions of the schema backups are kept: the newest.
+const VERSIONS: usize = 3;
+/// How many are kept of one version.
+const OF_ONE: usize = 2;
+
+/// How old the newest backup is when another one is made, in milliseconds: what a day's work is lost at most where the
+/// database is damaged.
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// The largest database that is copied unasked: all backups together then take at most a few times as much, and
+/// reading it takes about a second.
+const LARGEST: u64 = 256 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BackupError {
@@ -20,29 +36,124 @@ pub(crate) enum BackupError {
     Sqlite(#[from] rusqlite::Error),
 }
 
+impl From<BackupError> for StoreError {
+    fn from(error: BackupError) -> Self {
+        match error {
+            BackupError::Sqlite(error) => Self::from(error),
+            BackupError::Io(error) if error.kind() == io::ErrorKind::StorageFull => Self::Full,
+            BackupError::Io(error) => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+/// What came of asking for the day's backup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackedUp {
+    /// It was made.
+    Made,
+    /// The newest one is younger than a day.
+    NotDue,
+    /// The database is too large to be copied unasked.
+    TooLarge,
+}
+
+impl Store {
+    /// Makes the day's backup, where none is there yet. What was copied is read through before it counts: damage that
+    /// nobody met so far is found by it, and then no good backup goes for a bad one. Blocking, as long as the database
+    /// is large; reads and writes go on.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] also for a copy that is; the next start then reads the database through. Those of the
+    /// disk; nothing is left of the copy then.
+    pub fn back_up(&self, now: Millis) -> Result<BackedUp, StoreError> {
+        let home = self.home();
+        date_back(home, now.unsigned_abs());
+        if all(home).pop().is_some_and(|newest| newest.at.abs_diff(now.unsigned_abs()) < DAY) {
+            return Ok(BackedUp::NotDue);
+        }
+        let failed = |error: io::Error| StoreError::from(BackupError::Io(error));
+        if fs::metadata(home.join("octo.db")).map_err(failed)?.len() > LARGEST {
+            return Ok(BackedUp::TooLarge);
+        }
+        fs::create_dir_all(folder(home)).map_err(failed)?;
+        let version = self.read_blocking(|reader| Ok(crate::open::version(reader.connection)?))?;
+        let (place, part) = new_place(home, version, now);
+        remove(&part).map_err(failed)?;
+        self.read_blocking(|reader| reader.copy_to(&part))?;
+        let kept = match inspect(&part) {
+            Ok(_) => fs::rename(&part, &place).map_err(failed),
+            Err(OpenError::Damaged { detail, .. }) => {
+                self.suspect();
+                Err(StoreError::Damaged(detail))
+            }
+            Err(error) => Err(StoreError::Failed(error.to_string())),
+        };
+        if kept.is_err() {
+            // As in [`make`].
+            let _ = fs::remove_file(&part);
+        }
+        kept?;
+        drop_old(home);
+        Ok(BackedUp::Made)
+    }
+}
+
 /// Copies the database, as schema version `version`, to `<home>/backups/octo-<version>-<time>.db`, and
-/// removes all but the newest three. The copy has its name only once it is whole.
+/// removes what is older than what is kept. The copy has its name only once it is whole.
 pub(crate) fn make(home: &Path, from: &Connection, version: u32) -> Result<PathBuf, BackupError> {
-    let folder = folder(home);
-    fs::create_dir_all(&folder)?;
-    // By a clock that was set back it would be the oldest, and go at once.
-    let after_all = all(home).pop().map_or(0, |newest| newest.at.saturating_add(1));
-    let at = after_all.max(crate::tx::now().unsigned_abs());
-    // Milliseconds of 13 digits sort by name until the year 2286.
-    let place = folder.join(format!("octo-{version}-{at:013}.db"));
-    let part = place.with_extension("part");
+    fs::create_dir_all(folder(home))?;
+    let (place, part) = new_place(home, version, crate::tx::now());
     let copied = copy(from, &part).and_then(|()| Ok(fs::rename(&part, &place)?));
     if let Err(error) = copied {
         // Half a backup is worse than none; that it could not be removed changes nothing.
         let _ = fs::remove_file(&part);
         return Err(error);
     }
-    for old in all(home).into_iter().rev().skip(KEPT) {
-        if let Err(error) = fs::remove_file(&old.place) {
+    drop_old(home);
+    Ok(place)
+}
+
+/// Gives backups of the future the date of yesterday, in their order: they were made by a clock that was wrong. By theirs
+/// the next ones would have to be newer still, and each look would find that none is of today.
+fn date_back(home: &Path, now: u64) {
+    let future = all(home).into_iter().rev().take_while(|backup| backup.at > now.saturating_add(DAY));
+    for (before, backup) in (1..).zip(future) {
+        let place = named(home, backup.version, now.saturating_sub(DAY + before));
+        if !place.exists()
+            && let Err(error) = fs::rename(&backup.place, &place)
+        {
+            tracing::warn!(%error, "a backup keeps its wrong date");
+        }
+    }
+}
+
+/// Where the next backup goes, and where it is until it is whole.
+fn new_place(home: &Path, version: u32, now: Millis) -> (PathBuf, PathBuf) {
+    // By a clock that was set back it would be the oldest, and go at once.
+    let after_all = all(home).pop().map_or(0, |newest| newest.at.saturating_add(1));
+    let at = after_all.max(now.unsigned_abs());
+    let place = named(home, version, at);
+    let part = place.with_extension("part");
+    (place, part)
+}
+
+/// Milliseconds of 13 digits sort by name until the year 2286.
+fn named(home: &Path, version: u32, at: u64) -> PathBuf {
+    folder(home).join(format!("octo-{version}-{at:013}.db"))
+}
+
+/// Removes all but the newest few backups of the newest few versions: an older Octo can still go back to its own.
+fn drop_old(home: &Path) {
+    let mut kept: BTreeMap<u32, usize> = BTreeMap::new();
+    for old in all(home).into_iter().rev() {
+        let stays = kept.get(&old.version).map_or(kept.len() < VERSIONS, |count| *count < OF_ONE);
+        if stays {
+            *kept.entry(old.version).or_default() += 1;
+        }
+        if !stays && let Err(error) = fs::remove_file(&old.place) {
             tracing::warn!(%error, "an old backup could not be removed");
         }
     }
-    Ok(place)
 }
 
 fn copy(from: &Connection, part: &Path) -> Result<(), BackupError> {
@@ -66,23 +177,34 @@ impl Reader<'_> {
         copy(self.connection, place).map_err(|error| {
             // As in [`make`].
             let _ = fs::remove_file(place);
-            match error {
-                BackupError::Sqlite(error) => StoreError::from(error),
-                BackupError::Io(error) if error.kind() == io::ErrorKind::StorageFull => StoreError::Full,
-                BackupError::Io(error) => StoreError::Failed(error.to_string()),
-            }
+            StoreError::from(error)
         })
     }
-}
-
-/// The newest backup, where there is one.
-pub(crate) fn newest(home: &Path) -> Option<PathBuf> {
-    all(home).pop().map(|newest| newest.place)
 }
 
 /// The newest backup of this schema version or one before it, where there is one.
 pub(crate) fn newest_of(home: &Path, version: u32) -> Option<PathBuf> {
     all(home).into_iter().rfind(|backup| backup.version <= version).map(|newest| newest.place)
+}
+
+/// The backups, the newest first, with when each was made.
+pub(crate) fn newest_first(home: &Path) -> impl Iterator<Item = (PathBuf, u64)> {
+    all(home).into_iter().rev().map(|found| (found.place, found.at))
+}
+
+/// Takes away backups that were not finished.
+pub(crate) fn drop_unfinished(home: &Path) {
+    for entry in fs::read_dir(folder(home)).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        // With what SQLite keeps beside it.
+        if name.starts_with("octo-")
+            && (name.ends_with(".part") || name.contains(".part-"))
+            && let Err(error) = fs::remove_file(entry.path())
+        {
+            tracing::warn!(%error, "an unfinished backup stays");
+        }
+    }
 }
 
 fn folder(home: &Path) -> PathBuf {

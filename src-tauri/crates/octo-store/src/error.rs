@@ -24,7 +24,7 @@ pub enum OpenError {
     Damaged {
         /// The database.
         path: PathBuf,
-        /// The newest backup, where there is one.
+        /// The newest backup that is not damaged itself, where there is one.
         backup: Option<PathBuf>,
         /// What was found.
         detail: String,
@@ -78,10 +78,12 @@ impl From<OpenError> for ApiError {
             OpenError::Damaged { path, backup: Some(backup), detail } => ApiError::new("store.damaged")
                 .arg("path", path.display())
                 .arg("backup", backup.display())
-                .detail(detail),
-            OpenError::Damaged { path, backup: None, detail } => {
-                ApiError::new("store.damaged_no_backup").arg("path", path.display()).detail(detail)
-            }
+                .detail(detail)
+                .code(ErrorCode::Damaged),
+            OpenError::Damaged { path, backup: None, detail } => ApiError::new("store.damaged_no_backup")
+                .arg("path", path.display())
+                .detail(detail)
+                .code(ErrorCode::Damaged),
             OpenError::Unavailable { path, detail } => {
                 ApiError::new("store.unavailable").arg("path", path.display()).detail(detail).retryable()
             }

@@ -20,6 +20,7 @@ mod lease;
 mod open;
 mod project;
 mod reader;
+mod replace;
 mod rows;
 mod schema;
 mod store;
@@ -27,11 +28,15 @@ mod tables;
 mod tx;
 mod upcast;
 
+pub use backup::BackedUp;
 pub use error::{OpenError, StoreError};
 pub use health::Health;
 pub use inspect::{Claim, Inspected, claim, inspect};
 pub use lease::{Holder, LeaseOutcome, Life, probe};
 pub use reader::Reader;
+pub use replace::{
+    ReplaceError, Replacement, SoundBackup, has_damaged_aside, has_database, replace_damaged, sound_backup,
+};
 pub use rows::*;
 pub use store::Store;
 pub use tables::journeys::Journey;

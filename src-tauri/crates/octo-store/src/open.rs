@@ -6,7 +6,7 @@
 use crate::{
     OpenError, backup,
     error::{Class, class},
-    schema,
+    replace, schema,
 };
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use rusqlite_migration::M;
@@ -45,6 +45,10 @@ enum Company {
 }
 
 impl Home {
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.join("octo.db")
     }
@@ -85,22 +89,46 @@ pub(crate) fn open(home: &Path) -> Result<(Home, Connection), OpenError> {
 pub(crate) fn open_with(home: &Path, steps: &'static [M<'static>]) -> Result<(Home, Connection), OpenError> {
     fs::create_dir_all(home).map_err(|error| unavailable(home, error))?;
     let (lock, company) = lock(home)?;
-    let file = home.join("octo.db");
-    let exists = file.try_exists().map_err(|error| unavailable(&file, error))?;
-    if !exists {
-        create(home, &file, steps)?;
+    if company == Company::Alone {
+        tidy(home).map_err(|error| unavailable(home, error))?;
     }
-    let connection = examine(home, &file, steps, company)?;
+    let connection = find(home, steps, company)?;
     let lock = match lock {
         Some(lock) => Some(share(home, lock)?),
         None => None,
     };
     // A newer Octo may have slipped in while the lock changed hands.
+    let file = home.join("octo.db");
     let (found, known) = (version(&connection).map_err(|error| failed(home, &file, &error))?, known(steps));
     if found != known {
         return Err(newer(home, &file, found, known));
     }
     Ok((Home { folder: home.to_owned(), lock }, connection))
+}
+
+/// Looks whether the database is damaged, as [`open`] would; for whoever holds the home alone. One that is not is
+/// brought to this Octo's schema, as by any start.
+pub(crate) fn find_damage(home: &Path) -> Result<(), OpenError> {
+    find(home, schema::STEPS, Company::Alone).map(drop)
+}
+
+/// The database, made where there is none, examined and of this Octo's schema.
+fn find(home: &Path, steps: &'static [M<'static>], company: Company) -> Result<Connection, OpenError> {
+    let file = home.join("octo.db");
+    let exists = file.try_exists().map_err(|error| unavailable(&file, error))?;
+    if !exists {
+        create(home, &file, steps)?;
+    }
+    examine(home, &file, steps, company)
+}
+
+/// Finishes what a process that was killed left unfinished in the home, and takes away what it had only begun. For
+/// whoever is alone with it.
+fn tidy(home: &Path) -> std::io::Result<()> {
+    replace::finish(home, &mut || {})?;
+    remove_new(home)?;
+    backup::drop_unfinished(home);
+    Ok(())
 }
 
 /// Locks `octo.lock`: exclusively when nobody else has the home open, else shared, after whoever is
@@ -144,21 +172,34 @@ fn create(home: &Path, file: &Path, steps: &'static [M<'static>]) -> Result<(), 
         // A log without its database would be poured into the new one.
         return Err(damaged(home, file, "octo.db is gone, but its log octo.db-wal is there"));
     }
-    let new = home.join("octo.db.new");
-    for leftover in
-        [new.clone(), with_suffix(&new, "-journal"), with_suffix(&new, "-wal"), with_suffix(&new, "-shm")]
-    {
-        remove(&leftover).map_err(|error| unavailable(&leftover, error))?;
-    }
+    let new = home.join(NEW);
+    remove_new(home).map_err(|error| unavailable(&new, error))?;
+    make(&new, steps).and_then(|()| fs::rename(&new, file).map_err(|error| unavailable(file, error)))
+}
+
+/// What a database is called until it is whole.
+pub(crate) const NEW: &str = "octo.db.new";
+
+/// Takes away a database that was not finished.
+pub(crate) fn remove_new(home: &Path) -> std::io::Result<()> {
+    let new = home.join(NEW);
+    ["", "-journal", "-wal", "-shm"].iter().try_for_each(|end| remove(&with_suffix(&new, end)))
+}
+
+/// Makes a database of this Octo's schema with nothing in it, and writes it out.
+pub(crate) fn make_new(new: &Path) -> Result<(), OpenError> {
+    make(new, schema::STEPS)
+}
+
+fn make(new: &Path, steps: &'static [M<'static>]) -> Result<(), OpenError> {
     let made = (|| -> Result<(), String> {
-        private(&new).map_err(|error| error.to_string())?;
-        let mut connection = Connection::open(&new).map_err(|error| error.to_string())?;
+        private(new).map_err(|error| error.to_string())?;
+        let mut connection = Connection::open(new).map_err(|error| error.to_string())?;
         schema::migrations(steps).to_latest(&mut connection).map_err(|error| error.to_string())?;
         connection.close().map_err(|(_, error)| error.to_string())?;
-        File::open(&new).and_then(|made| made.sync_all()).map_err(|error| error.to_string())?;
-        fs::rename(&new, file).map_err(|error| error.to_string())
+        File::open(new).and_then(|made| made.sync_all()).map_err(|error| error.to_string())
     })();
-    made.map_err(|error| unavailable(file, error))
+    made.map_err(|error| unavailable(new, error))
 }
 
 fn examine(
@@ -280,7 +321,7 @@ fn check_whole(connection: &Connection) -> rusqlite::Result<Result<(), String>> 
 }
 
 /// What stands beside a file in which damage was met. Its name goes with the file's, for who moves that away.
-fn suspicion(file: &Path) -> PathBuf {
+pub(crate) fn suspicion(file: &Path) -> PathBuf {
     with_suffix(file, "-suspect")
 }
 
@@ -321,7 +362,9 @@ fn failed(home: &Path, file: &Path, error: &rusqlite::Error) -> OpenError {
 }
 
 fn damaged(home: &Path, file: &Path, detail: impl Display) -> OpenError {
-    OpenError::Damaged { path: file.to_owned(), backup: backup::newest(home), detail: detail.to_string() }
+    // One that cannot be used itself is no help.
+    let backup = replace::sound_backup(home).map(|backup| backup.place);
+    OpenError::Damaged { path: file.to_owned(), backup, detail: detail.to_string() }
 }
 
 fn newer(home: &Path, path: &Path, found: u32, known: u32) -> OpenError {
@@ -338,7 +381,7 @@ pub(crate) fn with_suffix(file: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn remove(file: &Path) -> std::io::Result<()> {
+pub(crate) fn remove(file: &Path) -> std::io::Result<()> {
     match fs::remove_file(file) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),

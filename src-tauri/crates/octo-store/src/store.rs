@@ -126,9 +126,19 @@ impl Store {
     /// An outcome, after damage it tells of was marked for the next start.
     fn watched<T>(&self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
         if let Err(StoreError::Damaged(_)) = &outcome {
-            self.inner.home.suspect();
+            self.suspect();
         }
         outcome
+    }
+
+    /// The home it is in.
+    pub(crate) fn home(&self) -> &Path {
+        self.inner.home.folder()
+    }
+
+    /// Damage was met: the next start reads the file through.
+    pub(crate) fn suspect(&self) {
+        self.inner.home.suspect();
     }
 
     /// [`Store::write`] for a thread that may wait: it blocks until the transaction is done. Must not be called

@@ -8,6 +8,15 @@ use std::{
 /// More than any small disk has.
 const BALLAST: usize = 64 * 1024 * 1024;
 
+/// Whether a disk can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writable {
+    /// It can.
+    Yes,
+    /// It can only be read.
+    No,
+}
+
 /// A small disk of its own in a folder's place, until it is dropped.
 #[derive(Debug)]
 pub struct SmallDisk(PathBuf);
@@ -44,6 +53,20 @@ impl SmallDisk {
     /// When nothing was.
     pub fn free(&self) {
         std::fs::remove_file(self.ballast()).expect("the disk was filled");
+    }
+
+    /// Lets nobody write to it, or everybody again. Nothing on it may be open for writing.
+    ///
+    /// # Panics
+    ///
+    /// When the system refuses.
+    pub fn remount(&self, how: Writable) {
+        let option = match how {
+            Writable::Yes => "remount,rw",
+            Writable::No => "remount,ro",
+        };
+        let done = Command::new("mount").args(["-o", option]).arg(&self.0).status().expect("mount runs");
+        assert!(done.success(), "{option}");
     }
 
     fn ballast(&self) -> PathBuf {

@@ -1,7 +1,7 @@
 //! `browser`: the person's own browser, in which they watch.
 
 use crate::{
-    Awaited, BrowserLeave, BrowserWish, DialogAnswer, Effects, Numbered, PageAct, Scrolled, Tool,
+    Awaited, BrowserLeave, BrowserWish, DialogAnswer, Effects, Numbered, PageAct, PageLines, Scrolled, Tool,
     ToolContext, ToolError, ToolOutput, WishedDeed,
 };
 use octo_protocol::ToolView;
@@ -28,7 +28,7 @@ pub(crate) struct BrowserInput {
     #[serde(rename = "ref")]
     #[schemars(range(min = 1))]
     target: Option<u32>,
-    /// To type, find, wait for or scroll to; for a prompt; a script.
+    /// To type, find, wait for or scroll to; for a prompt; a script. Snapshot: targets or screen, only those.
     text: Option<String>,
     url: Option<String>,
     /// Default: the one in use.
@@ -142,7 +142,7 @@ impl BrowserInput {
                 }
                 if self.action == Action::Focus { WishedDeed::Focus } else { WishedDeed::Close }
             }
-            Action::Snapshot => WishedDeed::Snapshot { part: self.part() },
+            Action::Snapshot => WishedDeed::Snapshot { lines: self.lines()?, part: self.part() },
             Action::Find => WishedDeed::Find { text: self.words("find", "text: the words to look for")? },
             Action::Read => WishedDeed::Read { target: self.target, part: self.part() },
             Action::Screenshot => WishedDeed::Screenshot { target: self.target, numbered: Numbered::No },
@@ -258,6 +258,18 @@ impl BrowserInput {
 
     fn words(&self, word: &str, what: &str) -> Result<String, ToolError> {
         self.text.clone().filter(|text| !text.is_empty()).ok_or_else(|| needs(word, what))
+    }
+
+    fn lines(&self) -> Result<PageLines, ToolError> {
+        let word = self.text.as_deref().map(str::trim).unwrap_or_default();
+        match word.to_ascii_lowercase().as_str() {
+            "" | "all" => Ok(PageLines::All),
+            "targets" => Ok(PageLines::Targets),
+            "screen" => Ok(PageLines::OnScreen),
+            _ => Err(ToolError::new(
+                "text of a snapshot is targets or screen: only what can be acted on, or only what shows now. To look for words use action find. Nothing was done.",
+            )),
+        }
     }
 
     fn part(&self) -> u32 {

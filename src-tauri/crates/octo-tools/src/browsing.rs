@@ -84,6 +84,17 @@ pub enum Numbered {
     No,
 }
 
+/// Which lines of a page a snapshot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageLines {
+    /// All of them.
+    All,
+    /// Those with something that can be acted on, and that alone.
+    Targets,
+    /// Those that show without scrolling.
+    OnScreen,
+}
+
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WishedDeed {
@@ -109,6 +120,8 @@ pub enum WishedDeed {
     Close,
     /// The page in few words, with a number for each thing that can be acted on.
     Snapshot {
+        /// Which of its lines.
+        lines: PageLines,
         /// Which part of it, from 1.
         part: u32,
     },

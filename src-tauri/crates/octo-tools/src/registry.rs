@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 use std::{path::Path, sync::Arc};
 
 /// Goes up when a name, a description, a schema or the order changes: sessions are frozen with a version.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// Names models know from elsewhere. A name is looked up here after it was tried as it is.
 const ALIASES: &[(&str, &[&str])] = &[

@@ -63,6 +63,9 @@ const ONE_BY_ONE: usize = 256;
 /// hour covers a machine that sleeps in between.
 pub(crate) const GRACE: Duration = Duration::from_secs(3_600);
 
+/// What the name of a blob begins with until it is whole.
+const HALF: &str = ".blob-";
+
 impl Blobs {
     /// The blobs below `root` (`blobs/` of the home); the folder is created with the first blob.
     pub fn new(root: impl Into<PathBuf>) -> Self {
@@ -214,7 +217,7 @@ impl Blobs {
     fn temporary<'a>(&'a self, path: &'a Path) -> io::Result<(NamedTempFile, &'a Path)> {
         let folder = path.parent().unwrap_or(&self.root);
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".blob-");
+        builder.prefix(HALF);
         // The folder is nearly always there.
         match builder.tempfile_in(folder) {
             Ok(temporary) => Ok((temporary, folder)),

@@ -10,7 +10,7 @@ pub use error::{Access, FilesError};
 pub use ledger::ReadLedger;
 pub use write::{FileState, WriteReport};
 
-use crate::{Recorder, is_inside, is_secret, paths};
+use crate::{Recorder, Unfinished, is_inside, is_secret, paths};
 use ledger::Stamp;
 use std::{
     fs::{self, File, Metadata},
@@ -44,6 +44,7 @@ pub struct Files {
     closed: Option<Arc<dyn ClosedPaths>>,
     seen: ReadLedger,
     recorder: Option<Recorder>,
+    unfinished: Option<Unfinished>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -112,6 +113,7 @@ impl Files {
             closed: None,
             seen: ReadLedger::default(),
             recorder: None,
+            unfinished: None,
         }
     }
 
@@ -124,6 +126,11 @@ impl Files {
     /// not changed.
     pub fn recording(&self, recorder: Recorder) -> Self {
         Self { recorder: Some(recorder), ..self.clone() }
+    }
+
+    /// The same files, with every temporary file noted, so that one a kill leaves behind is taken away later.
+    pub fn noting(&self, unfinished: Unfinished) -> Self {
+        Self { unfinished: Some(unfinished), ..self.clone() }
     }
 
     /// The same files with `reads` (each path and what lies below it) and `writes` (exactly these paths,

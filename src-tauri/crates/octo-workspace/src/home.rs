@@ -9,7 +9,7 @@ use std::{
     collections::BTreeMap,
     fs::{self, File},
     io,
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 /// Whether a copy of the home needs it.
@@ -43,7 +43,9 @@ const PLACES: &[(&str, HomePart, Copied)] = &[
     ("browser", HomePart::Browser, Copied::No),
     ("webview", HomePart::Browser, Copied::No),
     ("window.json", HomePart::Browser, Copied::No),
+    ("tray", HomePart::Browser, Copied::No),
     ("bin", HomePart::Configuration, Copied::No),
+    ("unfinished", HomePart::Configuration, Copied::No),
     ("tasks", HomePart::Configuration, Copied::Yes),
     ("policy.toml", HomePart::Configuration, Copied::Yes),
     ("hooks.toml", HomePart::Configuration, Copied::Yes),
@@ -93,25 +95,6 @@ pub fn copy_home(home: &Path, to: &Path) -> io::Result<HomeCopy> {
         }
     }
     Ok(copy)
-}
-
-/// Makes a new folder of this name, closed to others.
-///
-/// # Errors
-/// Those of the system; there being something of that name is one.
-pub fn new_private_folder(path: &Path) -> io::Result<PathBuf> {
-    if path.symlink_metadata().is_ok() {
-        return Err(io::ErrorKind::AlreadyExists.into());
-    }
-    private_folder(path)
-}
-
-/// Deletes a folder of Octo's own that was not finished.
-///
-/// # Errors
-/// Those of the system.
-pub fn drop_private_folder(path: &Path) -> io::Result<()> {
-    fs::remove_dir_all(path)
 }
 
 /// Deletes for good what Octo put into its home, and the home itself where nothing else is in it. What is left, by

@@ -7,6 +7,7 @@
 //! * [`TimeMachine`] knows what every task did to files, and goes back to the end of any of them.
 //! * [`measure_home`], [`copy_home`] and [`erase_home`] are about Octo's home as a whole; [`Residence`] is where it is,
 //!   and [`settle`] what becomes of it at a start.
+//! * [`Unfinished`] knows what a killed process left beside the person's files, and takes it away.
 //! * [`Trash`] keeps what was deleted; [`rm`] is the `rm` of a session's commands, which moves things there.
 
 mod ageing;
@@ -26,6 +27,7 @@ mod search;
 mod secrets;
 mod time;
 mod trash;
+mod unfinished;
 
 pub use ageing::outlived;
 pub use archives::Archives;
@@ -36,10 +38,10 @@ pub use files::{
     Access, Closed, ClosedPaths, FileKind, FileStat, FileState, Files, FilesError, ListEntry, Listing,
     ReadLedger, Scope, WriteReport,
 };
-pub use home::{HomeCopy, copy_home, drop_private_folder, erase_home, measure_home, new_private_folder};
+pub use home::{HomeCopy, copy_home, erase_home, measure_home};
 pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};
-pub use private::{private_folder, write_private};
+pub use private::{PrivateDraft, draft_private, private_folder, write_private};
 pub use residence::{
     BESIDE_HOME, Chosen, CopyNote, HomeCopied, KeptHome, MOVED, PUT_ASIDE, Plan, Planned, Residence,
     ResidenceError, Settled, cancel_plan, drop_kept, erase_all, kept_homes, look_at_copy, note_copy,
@@ -59,3 +61,4 @@ pub use trash::{
     Arrival, COPY_BYTES, COPY_FILES, IfTaken, Look, Measure, Present, PutBack, Refusal, Removal, Slip, Sweep,
     Trash, TrashError, path_bytes, path_of,
 };
+pub use unfinished::Unfinished;

@@ -22,13 +22,39 @@ pub fn private_folder(path: &Path) -> io::Result<PathBuf> {
 /// # Errors
 /// Those of the system; the file is as it was then.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    draft_private(path, bytes)?.place()
+}
+
+/// A file of Octo's own that is whole on the disk and does not have its place yet. Dropped, nothing is left of it.
+#[derive(Debug)]
+pub struct PrivateDraft {
+    temporary: tempfile::NamedTempFile,
+    path: PathBuf,
+}
+
+impl PrivateDraft {
+    /// Gives it its place, over what is there.
+    ///
+    /// # Errors
+    /// Those of the system; what is there stays then.
+    pub fn place(self) -> io::Result<()> {
+        self.temporary.persist(self.path).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+/// Writes what is to be a file of Octo's own, readable by nobody else, beside its place: what can fail for want of
+/// room has been done then, before anything that was there goes. Its folder must be there.
+///
+/// # Errors
+/// Those of the system; nothing is left of it then.
+pub fn draft_private(path: &Path, bytes: &[u8]) -> io::Result<PrivateDraft> {
     let folder = path.parent().ok_or_else(|| io::Error::other("a file needs a folder"))?;
     // Hidden, so that whoever lists the folder meanwhile does not take it for one of its files.
     let mut temporary = tempfile::Builder::new().prefix(".new-").tempfile_in(folder)?;
     temporary.write_all(bytes)?;
     temporary.as_file().sync_all()?;
-    temporary.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    Ok(PrivateDraft { temporary, path: path.to_owned() })
 }
 
 #[cfg(all(test, unix))]
@@ -57,5 +83,19 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
         assert!(write_private(&folder.path().join("gone/a.md"), b"").is_err());
+    }
+
+    #[test]
+    fn a_draft_leaves_what_is_there_until_it_is_placed_and_nothing_where_it_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.md");
+        write_private(&path, b"one").unwrap();
+        drop(draft_private(&path, b"two").unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let draft = draft_private(&path, b"two").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        fs::remove_file(&path).unwrap();
+        draft.place().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"two");
     }
 }

@@ -80,7 +80,7 @@ impl Residence {
     /// A home that was moved and is not there (a disk that is not connected) is no reason to begin a new one: it would
     /// look as if everything were lost. The folder alone says little: it may be where the disk is put in.
     fn must_be_there(self) -> Result<Self, ResidenceError> {
-        if self.home != self.usual && !self.home.join("octo.db").is_file() {
+        if self.home != self.usual && !octo_store::has_database(&self.home) {
             let pointer = Pointer::place(&self.usual);
             return Err(ResidenceError::Away { home: self.home, pointer });
         }

@@ -129,7 +129,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, packages: &[PathBuf]) ->
     if known.is_empty() {
         bail!("there is no .deb and no .rpm to check");
     }
-    setup::run(project, steps, Purpose::Bench)?;
+    setup::run(project, steps, Purpose::Packages)?;
     for (kind, package) in known {
         let mut version = tool(kind.installer());
         version.arg("--version");
@@ -178,8 +178,11 @@ fn check(kind: Kind, package: &Path, root: &Path, open: impl FnOnce(&Path) -> Re
 
 /// Opens what was installed, in a desktop and a home of its own, and waits until its window shows the page.
 fn open(project: &Project, root: &Path) -> Result<()> {
-    let mut tests = project.workspace(["test", "--test", "window", "--", "--ignored", "--exact"]);
-    tests.arg(OPENS.join("::")).env("OCTO_APP", root.join(contents::PROGRAM)).env("RUST_LIB_BACKTRACE", "0");
+    let mut tests = project.workspace(["test", "--test", "window"]);
+    tests
+        .args(["--", "--ignored", "--exact", &OPENS.join("::")])
+        .env("OCTO_APP", root.join(contents::PROGRAM))
+        .env("RUST_LIB_BACKTRACE", "0");
     crate::steps::run(&mut tests)
 }
 

@@ -3,7 +3,7 @@ import { browser } from "$lib/app/browser.svelte";
 import { Conversation } from "$lib/app/conversation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { BROWSER_SESSION } from "$lib/ipc/fake-browser";
-import type { LivePage, Question } from "$lib/ipc/types";
+import type { Event as Told, LivePage, Question } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
 import { Replayed } from "$lib/testing/replayed";
 import { standIn, until, within, words } from "$lib/testing/stage";
@@ -66,17 +66,15 @@ const page = (part: Partial<LivePage> = {}): void =>
     },
   });
 
-function ask(question: Omit<Question, "id" | "tool" | "at">): void {
+function tell(event: Told): void {
   replayed.core.publish(`session/${BROWSER_SESSION}`, {
     type: "event",
-    envelope: {
-      topic: { type: "session", id: BROWSER_SESSION },
-      seq: 2,
-      at: 9,
-      v: 1,
-      event: { type: "question_asked", question: { id: "q1", tool: "browser", at: 9, ...question } },
-    },
+    envelope: { topic: { type: "session", id: BROWSER_SESSION }, seq: 2, at: 9, v: 1, event },
   });
+}
+
+function ask(question: Omit<Question, "id" | "tool" | "at">): void {
+  tell({ type: "question_asked", question: { id: "q1", tool: "browser", at: 9, ...question } });
 }
 
 /** Says that the picture that loads is there: jsdom loads none. */
@@ -102,9 +100,25 @@ describe("a session that works in the browser", () => {
     // Time passes beside what is spoken, not in it.
     expect(get(testids.browserWaiting).querySelector("[role=status]")?.textContent).not.toMatch(/\d/);
     expect(find(testids.live)).toBeNull();
+    // The line of what the turn is at says the same: it is no model that is waited for.
+    expect(words(get(testids.working))).toContain("Waiting for you to press Allow in Chrome");
     get(testids.browserCancel).click();
     await until(() => expect(find(testids.browserWaiting)).toBeNull());
     expect(types()).toEqual(["detach_browser"]);
+    expect(words(get(testids.working))).toContain(t("working.waiting"));
+    // The browser's own question is still on its screen; what to do with it is said.
+    await until(() => expect(words(get(testids.browserLost))).toContain("press Cancel there before you attach again"));
+  });
+
+  it("says that it waits for the model where the browser asks for another session's step", async () => {
+    const conversation = await session("browser");
+    await until(() => get(testids.live));
+    const now = [...(conversation.state?.calls.values() ?? [])].find(({ state }) => state.type === "started");
+    if (!now) throw new Error("no step is under way");
+    tell({ type: "call_changed", call: { ...now, state: { type: "ended", status: "done", at: 9, duration_ms: 1 } } });
+    replayed.core.browser.become({ type: "waiting_for_allow", browser: "Chrome", since: 0 });
+    await until(() => get(testids.browserWaiting));
+    expect(words(get(testids.working))).toContain(t("working.waiting"));
   });
 
   it("shows the page, its site, the mark and the steps, and leaves the focus alone", async () => {
@@ -151,6 +165,7 @@ describe("a session that works in the browser", () => {
     await until(() => expect(get(testids.live).dataset["hand"]).toBe("person"));
     expect([words(hand), document.activeElement === hand]).toEqual(["Hand back and go on", true]);
     expect(get(testids.live).querySelector("[role=status]")?.textContent).toContain("Paused: you have the page");
+    expect(words(get(testids.working))).toContain("Paused: you have the page");
     await until(() => expect(hand.getAttribute("aria-disabled")).toBeNull());
     hand.click();
     await until(() => expect(get(testids.live).dataset["hand"]).toBe("agent"));
@@ -262,10 +277,10 @@ describe("a question about a page", () => {
 
   it.each(["en", "zh"] as const)("has a title and a sentence for every risk (%s)", async (language) => {
     await speak(language);
-    const risks = ["pays", "sends", "deletes", "confirms", "password", "uploads", "downloads", "permission"] as const;
+    const risks = ["pays", "sends", "deletes", "confirms", "password", "uploads", "downloads"] as const;
     const more = ["carries", "long_address", "script"] as const;
     const said = [...risks, ...more].flatMap((risk) => [t(`ask.page.${risk}`), t(`ask.why.page.${risk}`)]);
-    expect(new Set(said).size).toBe(22);
+    expect(new Set(said).size).toBe(20);
     await session("browser-site");
     replayed.core.publish(`session/${BROWSER_SESSION}`, { type: "page", page: null });
     ask({
@@ -340,6 +355,14 @@ describe("settings of the browser", () => {
       .querySelector<HTMLElement>(`[data-testid="${testids.browserRepair}"]`)
       ?.click();
     await until(() => expect(get(testids.browserState).dataset["state"]).toBe("waiting_for_allow"));
+    // While the browser asks, the line says where to press Allow, and can end the waiting.
+    const line = () => get(`${testids.browserCheck}-attached`);
+    await until(() => expect(words(line())).toContain("Chrome shows a question in its own window: press Allow there."));
+    const stop = line().querySelector<HTMLElement>(`[data-testid="${testids.browserRepair}"]`);
+    expect(stop && words(stop)).toBe("Stop waiting");
+    stop?.click();
+    await until(() => expect(get(testids.browserState).dataset["state"]).toBe("lost"));
+    await until(() => expect(line().dataset["result"]).toBe("broken"));
     replayed.core.browser.become({ type: "attached", browser: "Chromium", version: "156", way: "switch" });
     await until(() => expect(words(get(testids.browserExposed))).toContain("any program that reaches its port"));
     get(testids.browserDetach).click();

@@ -2,7 +2,7 @@
 import { shortPath } from "$lib/format/figures";
 import { bytes } from "$lib/format/sizes";
 import type { AskReason, Rule } from "$lib/ipc/types";
-import { t } from "$lib/words/words.svelte";
+import { sentences, t } from "$lib/words/words.svelte";
 
 /** What a rule allows; `home` is the person's, to show paths short. */
 export function ruleWords(rule: Rule, home: string): string {
@@ -64,8 +64,9 @@ export function whyAsked(reason: AskReason): string {
     case "site":
       return t("ask.why.site");
     case "page":
-      return (
-        [reason.risk, ...reason.besides].map((risk) => t(`ask.why.page.${risk}`)).join(" ") + ` ${t("ask.page.every")}`
+      return sentences(
+        ...[reason.risk, ...reason.besides].map((risk) => t(`ask.why.page.${risk}`)),
+        t("ask.page.every"),
       );
     case "library":
       return t(`ask.why.library.${reason.change}`);

@@ -3,7 +3,7 @@ import { library } from "$lib/app/library.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { testids } from "$lib/testids";
 import { mounted } from "$lib/testing/mounted";
-import { until } from "$lib/testing/stage";
+import { press, until, write } from "$lib/testing/stage";
 import { t } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
 import { afterEach, describe, expect, it } from "vitest";
@@ -49,17 +49,6 @@ function pick(menu: string, text: string): void {
   const item = items.find((known) => known.textContent?.includes(text));
   if (!item) throw new Error(`no ${text} in ${items.map((known) => known.textContent).join()}`);
   item.click();
-  flushSync();
-}
-
-function write(field: HTMLElement, text: string): void {
-  (field as HTMLTextAreaElement).value = text;
-  field.dispatchEvent(new Event("input", { bubbles: true }));
-  flushSync();
-}
-
-function press(at: HTMLElement, key: string, more: KeyboardEventInit = {}): void {
-  at.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
   flushSync();
 }
 
@@ -187,6 +176,19 @@ describe("a queued message that is rewritten", () => {
 });
 
 describe("an answer that was begun", () => {
+  it("goes by arrows from the option that has the focus, chosen or not", async () => {
+    await open("feedback");
+    const chosen = () => all(testids.feedbackOption).findIndex((option) => option.ariaChecked === "true");
+    await until(() => expect(all(testids.feedbackOption).length).toBeGreaterThan(1));
+    const [first] = all(testids.feedbackOption);
+    first?.focus();
+    press(first as HTMLElement, "ArrowDown");
+    await until(() => expect(chosen()).toBe(1));
+    expect(document.activeElement).toBe(all(testids.feedbackOption)[1]);
+    press(document.activeElement as HTMLElement, "ArrowUp");
+    await until(() => expect(chosen()).toBe(0));
+  });
+
   it("is there after another session was opened: the option and the words", async () => {
     await open("feedback");
     const chosen = () => all(testids.feedbackOption).map((option) => option.getAttribute("aria-checked"));

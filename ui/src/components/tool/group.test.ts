@@ -8,7 +8,7 @@ import type { Step } from "$lib/state/rows";
 import { testids } from "$lib/testids";
 import { Replayed } from "$lib/testing/replayed";
 import { standIn, until, within, words } from "$lib/testing/stage";
-import { speak } from "$lib/words/words.svelte";
+import { speak, t } from "$lib/words/words.svelte";
 import { type Component, flushSync, mount, unmount } from "svelte";
 import { SvelteMap } from "svelte/reactivity";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -120,7 +120,23 @@ describe("a run of tool calls", () => {
     expect(lines?.querySelectorAll(`[data-testid=${testids.stepRow}]`).length).toBe(5);
     await speak("zh");
     flushSync();
-    expect(words(head())).toBe("5 步、0.5 秒 3 次查看、1 处修改、1 条命令 1 步失败+5−2");
+    expect(words(head())).toBe("5 步，0.5 秒 3 次查看、1 处修改、1 条命令 1 步失败+5−2");
+  });
+
+  it("of a command that failed says how, shows its last output and leads to the whole of it", async () => {
+    const output = Array.from({ length: 100 }, (_, line) => `line ${line + 1}`).join("\n");
+    const failed = { ...run(101), output, log: "/home/mei/.octo/shells/1/logs/7.log" } as ToolView;
+    group([step("c", failed)]);
+    const row = get(testids.stepRow);
+    if (!words(target).includes("line 100")) press(row.querySelector("button") ?? row);
+    expect(words(row)).toContain("101");
+    await until(() => expect(words(target)).toContain("line 100"));
+    expect(words(target)).not.toContain("line 40 ");
+    const link = [...target.querySelectorAll("button")].find((button) => words(button) === t("run.show_log"));
+    link?.click();
+    await until(() =>
+      expect(replayed.last("reveal")).toEqual({ type: "reveal", path: "/home/mei/.octo/shells/1/logs/7.log" }),
+    );
   });
 
   it("folds when it is long and its turn is over, never before, and not where something went wrong", async () => {

@@ -4,6 +4,7 @@ import { type WordKey, inEnglish, t } from "$lib/words/words.svelte";
 import { library } from "./library.svelte";
 import { navigation } from "./navigation.svelte";
 import { overlay } from "./overlay.svelte";
+import { openWindow } from "./own-window";
 import { preferences } from "./preferences.svelte";
 import { settingsPages } from "./settings-pages";
 import type { ShortcutId } from "./shortcuts";
@@ -50,6 +51,7 @@ export function commands(): readonly Action[] {
         icon: "pin",
         run: () => void library.pin(info.id, !info.pinned),
       }),
+      action("session.window", { id: "window", icon: "window", run: () => openWindow(info.id) }),
       action("palette.delete", { id: "delete", icon: "trash", run: () => void remove(info.id) }),
     );
   }

@@ -89,7 +89,12 @@ export class BrowserSetup {
     this.examining = true;
     this.problem = null;
     try {
-      this.checks = (await call("browser", "examine_browser", {})).checks;
+      let state;
+      do {
+        ({ state } = browser);
+        this.checks = (await call("browser", "examine_browser", {})).checks;
+        // What became of the connection meanwhile is looked at too.
+      } while (browser.state !== state);
     } catch (error) {
       this.problem = asApiError(error);
     } finally {
@@ -97,13 +102,19 @@ export class BrowserSetup {
     }
   }
 
+  /** Looks again where it had looked: the connection is another than it was then. */
+  async reexamine(): Promise<void> {
+    if (this.checks) await this.examine();
+  }
+
   /** Does what a check offers, and looks again where that can have changed what it found. */
   async repair(repair: Exclude<BrowserRepair, { type: "copy_address" }>): Promise<void> {
     switch (repair.type) {
       case "attach":
-        // How it goes is told beside the connection; it may take the person's Allow.
-        this.checks = null;
+        // How it goes is told beside the connection, and looked at again as it changes.
         return browser.attach();
+      case "stop_waiting":
+        return browser.detach();
       case "use_own":
         if (await this.choose({ type: "own" })) await this.examine();
         return;

@@ -2,6 +2,7 @@
 import { type Transport, useTransport } from "$lib/ipc";
 import type { BrowserRequest, FoundBrowser, Request } from "$lib/ipc/types";
 import { beforeEach, describe, expect, it } from "vitest";
+import { browser } from "./browser.svelte";
 import { BrowserSetup } from "./browser-setup.svelte";
 import { toasts } from "./toasts.svelte";
 
@@ -63,9 +64,25 @@ describe("the page about the browser", () => {
     asked = [];
     await setup.repair({ type: "use_own" });
     expect(types()).toEqual(["choose_browser", "get_settings", "examine_browser"]);
-    asked = [];
+  });
+
+  it("attaches and stops waiting, and looks again as the connection becomes another, if it had looked", async () => {
+    const setup = new BrowserSetup();
+    await setup.reexamine();
+    expect(types()).toEqual([]);
+    await setup.examine();
     await setup.repair({ type: "attach" });
-    expect([types(), setup.checks]).toEqual([["attach_browser"], null]);
+    await setup.reexamine();
+    await setup.repair({ type: "stop_waiting" });
+    expect(types()).toEqual(["examine_browser", "attach_browser", "examine_browser", "detach_browser"]);
+    // What it becomes while it is looked at is looked at too.
+    asked = [];
+    answers["examine_browser"] = () => {
+      if (types().length === 1) browser.state = { type: "looking" };
+      return { checks: [] };
+    };
+    await setup.examine();
+    expect(types()).toEqual(["examine_browser", "examine_browser"]);
   });
 
   it("takes a folder the person picked, and nothing when they picked none", async () => {

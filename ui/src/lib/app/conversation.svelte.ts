@@ -21,6 +21,7 @@ import { sumOfCalls } from "$lib/state/spending";
 import type { TimePlace } from "$lib/state/timeline";
 import { SvelteMap } from "svelte/reactivity";
 import { type BegunAnswers, begunIn } from "./begun-answers.svelte";
+import { sentElsewhere } from "./drafts.svelte";
 import { foldsOf } from "./folds.svelte";
 import { type Following, follow } from "./follow";
 import { toasts } from "./toasts.svelte";
@@ -126,6 +127,8 @@ export class Conversation {
     const applied: typeof apply = (state, update) => {
       if (update.type === "snapshot" || (update.type === "event" && changesTasks(update.envelope.event)))
         this.#taskChanges += 1;
+      if (update.type === "event" && update.envelope.event.type === "message_added")
+        sentElsewhere(this.id, update.envelope.event.message);
       return apply(state, update);
     };
     this.#following = follow<SessionState>({ type: "session", id: this.id }, applied, {

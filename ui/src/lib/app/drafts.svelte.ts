@@ -1,6 +1,6 @@
 /** What was typed and attached and not sent, per session. The core keeps it, so that it is there after a restart. */
 import { asApiError, call } from "$lib/ipc";
-import type { Draft as KeptDraft } from "$lib/ipc/types";
+import type { Draft as KeptDraft, Message } from "$lib/ipc/types";
 import { commanded } from "$lib/state/skills";
 import { type Attachment, isAttachment } from "./attachments";
 import { toasts } from "./toasts.svelte";
@@ -8,11 +8,16 @@ import { toasts } from "./toasts.svelte";
 /** How long typing must pause before the draft is kept, in milliseconds. */
 const PAUSE = 400;
 
+/** How long what another window writes as it is left may take, in milliseconds. */
+const SETTLES = 150;
+
 export class Draft {
   text = $state("");
   attachments = $state.raw<readonly Attachment[]>([]);
   /** What the core has, as JSON; null until that is known. */
   #kept: string | null = null;
+  /** How many times it is being kept at this moment: what the core has is older then. */
+  #keeping = 0;
   /** The command that heads it once what the core kept is there. */
   #command: string | null = null;
   /** What is brought once what the core kept is there. */
@@ -94,12 +99,37 @@ export class Draft {
     this.attach(typed);
   }
 
+  /** Another window sent it, as the core kept it: then it is not there to be sent again. */
+  sentElsewhere(text: string): void {
+    if (text === "" || this.text !== text || this.#kept !== this.#now) return;
+    this.take();
+    this.#kept = this.#now;
+  }
+
+  get #now(): string {
+    return JSON.stringify({ text: this.text, attachments: this.attachments });
+  }
+
+  /** Takes what another window made of it, unless something was written here that the core does not have yet. */
+  async refresh(): Promise<void> {
+    const { session } = this;
+    const before = this.#kept;
+    if (before === null || this.#keeping > 0 || before !== this.#now) return;
+    const kept = await (session === null
+      ? call("sessions", "get_new_draft", {})
+      : call("sessions", "get_draft", { session }));
+    if (this.#kept !== before || before !== this.#now) return;
+    this.text = kept.text;
+    this.attachments = kept.attachments.filter(isAttachment);
+    this.#kept = this.#now;
+  }
+
   /** Has the core keep it now. */
   flush(): void {
     clearTimeout(this.#timer);
     const { session, text } = this;
     const attachments = [...this.attachments];
-    const next = JSON.stringify({ text, attachments });
+    const next = this.#now;
     if (this.#kept === null || next === this.#kept) return;
     const before = this.#kept;
     this.#kept = next;
@@ -108,12 +138,15 @@ export class Draft {
       session === null
         ? call("sessions", "set_new_draft", { draft })
         : call("sessions", "set_draft", { session, draft });
-    keeping.catch((thrown: unknown) => {
-      // Tried again with the next change.
-      if (this.#kept === next) this.#kept = before;
-      // A session that was deleted has taken its draft along.
-      if (drafts.get(session) === this) toasts.fail(asApiError(thrown));
-    });
+    this.#keeping += 1;
+    void keeping
+      .finally(() => (this.#keeping -= 1))
+      .catch((thrown: unknown) => {
+        // Tried again with the next change.
+        if (this.#kept === next) this.#kept = before;
+        // A session that was deleted has taken its draft along.
+        if (drafts.get(session) === this) toasts.fail(asApiError(thrown));
+      });
   }
 }
 
@@ -135,6 +168,12 @@ export function draftOf(session: string, kept: () => KeptDraft): Draft {
   return draft;
 }
 
+/** A message was added to a session, by this window or another: what was sent is no draft any more. */
+export function sentElsewhere(session: string, { role, blocks }: Message): void {
+  const [block] = blocks;
+  if (role === "user" && block?.type === "text") drafts.get(session)?.sentElsewhere(block.text);
+}
+
 /** The draft of the session that is not started yet. */
 export function newDraft(): Draft {
   const known = drafts.get(null);
@@ -152,6 +191,13 @@ export function newDraft(): Draft {
 export function forgetDraft(session: string): void {
   drafts.get(session)?.flush();
   drafts.delete(session);
+}
+
+/** The person came to this window: what they wrote in another one is in its fields. */
+export function refreshDrafts(): void {
+  // The other window keeps it as it is left. What cannot be read is as it was.
+  const read = () => drafts.forEach((draft) => void draft.refresh().catch(() => undefined));
+  setTimeout(read, SETTLES);
 }
 
 /** Keeps every draft now: the window loses the focus or closes. */

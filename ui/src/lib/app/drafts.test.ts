@@ -1,9 +1,9 @@
 // @vitest-environment jsdom
 import { type Transport, useTransport } from "$lib/ipc";
-import type { Draft, Request } from "$lib/ipc/types";
+import type { Draft, Message, Request } from "$lib/ipc/types";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { attachPaths } from "./attachments";
-import { draftOf, flushDrafts, forgetDraft, newDraft } from "./drafts.svelte";
+import { draftOf, flushDrafts, forgetDraft, newDraft, refreshDrafts, sentElsewhere } from "./drafts.svelte";
 import { toasts } from "./toasts.svelte";
 
 const nothing: Draft = { text: "", attachments: [] };
@@ -42,6 +42,64 @@ describe("a draft", () => {
     draft.flush();
     flushDrafts();
     expect(asked).toEqual([{ type: "set_draft", session: draft.session, draft: { text: "half", attachments: [] } }]);
+  });
+
+  it("goes when another window sends it, and only then", () => {
+    const message = (text: string, role: "user" | "assistant" = "user"): Message =>
+      ({ id: "m", turn: "t", role, blocks: [{ type: "text", text }], meta: {} }) as unknown as Message;
+    const draft = anew({ text: "Go on", attachments: [] });
+    const id = draft.session ?? "";
+    sentElsewhere(id, message("Go"));
+    sentElsewhere(id, message("Go on", "assistant"));
+    sentElsewhere("another", message("Go on"));
+    expect(draft.text).toBe("Go on");
+    sentElsewhere(id, message("Go on"));
+    expect(draft.text).toBe("");
+    draft.flush();
+    expect(asked).toEqual([]);
+    // What is typed here meanwhile is this window's own.
+    draft.text = "Go on";
+    draft.changed();
+    sentElsewhere(id, message("Go on"));
+    expect(draft.text).toBe("Go on");
+    draft.flush();
+    expect(asked).toHaveLength(1);
+  });
+
+  it("is as another window left it once the person comes here, unless they wrote here too", async () => {
+    vi.useFakeTimers();
+    const come = async () => {
+      refreshDrafts();
+      await vi.runAllTimersAsync();
+    };
+    const draft = anew({ text: "hello", attachments: [] });
+    answer = ({ call }) => (call.type === "get_draft" ? { text: "hello there", attachments: [file("/a")] } : {});
+    await come();
+    expect([draft.text, draft.attachments]).toEqual(["hello there", [file("/a")]]);
+    draft.flush();
+    expect(asked.filter((call) => (call as { type: string }).type === "set_draft")).toEqual([]);
+    // What is not kept yet stays, also what is typed while it is asked.
+    answer = ({ call }) => {
+      draft.text = "typed here";
+      return call.type === "get_draft" ? { text: "elsewhere", attachments: [] } : {};
+    };
+    await come();
+    expect(draft.text).toBe("typed here");
+    answer = () => ({ text: "elsewhere", attachments: [] });
+    await come();
+    expect(draft.text).toBe("typed here");
+    // Nor does an answer that was older than what is being kept.
+    let stored: (value: unknown) => void = () => undefined;
+    answer = ({ call }) =>
+      call.type === "get_draft" ? { text: "elsewhere", attachments: [] } : new Promise((resolve) => (stored = resolve));
+    draft.flush();
+    await come();
+    expect(draft.text).toBe("typed here");
+    stored({});
+    await come();
+    expect(draft.text).toBe("elsewhere");
+    vi.useRealTimers();
+    forgetDraft(draft.session ?? "");
   });
 
   it("is kept once typing pauses", () => {

@@ -4,9 +4,13 @@ import type { Closing, Errand } from "$lib/ipc/types";
 import { lookUp } from "$lib/words/words.svelte";
 import { newDraft } from "./drafts.svelte";
 import { navigation, type SettingsPage } from "./navigation.svelte";
+import { ownWindow } from "./own-window";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
 import { updates } from "./updates.svelte";
+
+/** What is told or asked over whatever page is shown. */
+const STAYS: ReadonlySet<Errand["type"]> = new Set(["ask_closing", "update_found", "refused"]);
 
 class Errands {
   /** Whether the person is asked what closing the window is to do. */
@@ -14,6 +18,8 @@ class Errands {
   /** A file of skills that is to be looked at; null once somebody looks. */
   skills = $state<string | null>(null);
   #begun = false;
+  /** What would lead away from the first run, until that is over. */
+  #held: Errand[] = [];
   #seen: string | null | undefined;
 
   /** Carries out what came and what comes; once the page can. */
@@ -33,8 +39,17 @@ class Errands {
     }
   }
 
-  /** Carries out one. */
+  /** Carries out what waited for the end of the first run. */
+  async release(): Promise<void> {
+    for (const errand of this.#held.splice(0)) await this.run(errand);
+  }
+
+  /** Carries out one; once the first run is over, where it leads to another page. */
   async run(errand: Errand): Promise<void> {
+    if (navigation.place.page === "welcome" && !STAYS.has(errand.type)) {
+      this.#held.push(errand);
+      return;
+    }
     switch (errand.type) {
       case "open_session":
         await this.#open(errand.session);
@@ -82,7 +97,7 @@ class Errands {
   look(session: string | null): void {
     if (session === this.#seen) return;
     this.#seen = session;
-    host({ type: "look", session }).catch(() => {
+    host({ type: "look", window: ownWindow.number, session }).catch(() => {
       // A notice too many does no harm.
       this.#seen = undefined;
     });

@@ -54,6 +54,21 @@ describe("errands", () => {
     expect(of("take_errands")).toHaveLength(2);
   });
 
+  it("wait for the end of the first run, where they would lead away from it", async () => {
+    navigation.welcome();
+    await errands.run({ type: "open_settings", page: "rules" });
+    expect(navigation.place).toEqual({ page: "welcome" });
+    await errands.run({ type: "ask_closing" });
+    expect(errands.closing).toBe(true);
+    errands.closing = false;
+    navigation.fresh();
+    await errands.release();
+    expect(navigation.place).toEqual({ page: "settings", section: "rules" });
+    navigation.fresh();
+    await errands.release();
+    expect(navigation.place).toEqual({ page: "new", folder: null });
+  });
+
   it("open the page of tasks, for a run that has no session", async () => {
     await errands.run({ type: "open_tasks" });
     expect(navigation.place).toEqual({ page: "tasks" });
@@ -96,8 +111,8 @@ describe("errands", () => {
     errands.look("a");
     errands.look(null);
     expect(of("look")).toEqual([
-      { type: "look", session: "a" },
-      { type: "look", session: null },
+      { type: "look", window: 0, session: "a" },
+      { type: "look", window: 0, session: null },
     ]);
   });
 });

@@ -39,6 +39,8 @@ export class ModelEdit {
   #added = 0;
   /** What the last test or save said. */
   check = $state.raw<ModelCheck | null>(null);
+  /** Whether that was a test of the model. */
+  tested = $state(false);
   busy = $state<"test" | "save" | "names" | null>(null);
   /** The models the provider said it has; null before it was asked. */
   names = $state.raw<readonly string[] | null>(null);
@@ -217,9 +219,15 @@ export class ModelEdit {
     const [draft, still] = this.#asking((whole) => whole);
     try {
       const check = await call("models", "test_model", { draft });
-      if (still()) this.check = check;
+      if (still()) {
+        this.check = check;
+        this.tested = true;
+      }
     } catch (error) {
-      if (still()) this.#fail(error);
+      if (still()) {
+        this.#fail(error);
+        this.tested = true;
+      }
     }
     this.busy = null;
   }
@@ -244,6 +252,7 @@ export class ModelEdit {
   #fail(error: unknown): void {
     const failed: ApiError = asApiError(error);
     this.check = { type: "fails", error: failed };
+    this.tested = false;
   }
 }
 

@@ -2,6 +2,7 @@
 import { Conversation } from "./conversation.svelte";
 import { newDraft } from "./drafts.svelte";
 import { library } from "./library.svelte";
+import { ownWindow } from "./own-window";
 import { preferences } from "./preferences.svelte";
 
 /** The pages of settings. */
@@ -53,7 +54,8 @@ class Navigation {
     this.#leave();
     const conversation = new Conversation(id, () => this.home(id));
     this.place = { page: "session", conversation };
-    localStorage.setItem(LAST, id);
+    // Windows beside the first are for a moment.
+    if (ownWindow.number === 0) localStorage.setItem(LAST, id);
     if (message) conversation.jumpWhenOpen(message);
   }
 
@@ -118,6 +120,11 @@ class Navigation {
     const known = sessions.find((info) => info.id === last) ?? newest;
     if (known) this.session(known.id);
     else this.fresh();
+  }
+
+  /** Whether a session was open last. */
+  get remembers(): boolean {
+    return localStorage.getItem(LAST) !== null;
   }
 
   /** Puts the focus into the search field, wherever one is. */

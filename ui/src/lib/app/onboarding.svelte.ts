@@ -204,8 +204,9 @@ export class OnboardingRun {
   }
 }
 
-/** Goes through the first run again, from its beginning. */
+/** Goes through the first run again, from its beginning; with what was answered where it was left before its end. */
 export async function setUpAgain(): Promise<void> {
-  await preferences.change({ onboarding: { ...NOTHING, step: "language" } });
+  const begun = preferences.settings?.onboarding ?? NOTHING;
+  await preferences.change({ onboarding: { ...begun, step: "language" } });
   navigation.welcome();
 }

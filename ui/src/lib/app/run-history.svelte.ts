@@ -28,7 +28,7 @@ export class RunHistory {
     const turn = ++this.#turn;
     const limit = Math.min(MOST_RUNS, Math.max(PAGE, this.runs.length));
     try {
-      const { runs, month } = await call("schedule", "list_runs", { task: this.task, before: null, limit });
+      const { runs, month } = await call("schedule", "list_runs", { task: this.task, after: null, limit });
       if (turn !== this.#turn) return;
       const whole = runs.length < limit;
       this.runs = whole ? runs : joined(runs, this.runs);
@@ -49,7 +49,7 @@ export class RunHistory {
     this.busy = true;
     const turn = this.#turn;
     try {
-      const { runs } = await call("schedule", "list_runs", { task: this.task, before: last.due, limit: PAGE });
+      const { runs } = await call("schedule", "list_runs", { task: this.task, after: last.id, limit: PAGE });
       if (turn !== this.#turn) return;
       this.runs = [...this.runs, ...runs.filter(({ id }) => !this.runs.some((known) => known.id === id))];
       this.more = runs.length === PAGE;

@@ -33,7 +33,7 @@ export function deedWords(view: BrowserView): readonly DeedPart[] {
 export function deedObject(view: BrowserView): string {
   return deedWords(view)
     .map((part) => (part.type === "element" ? elementWords(part.element) : isolated(part.text)))
-    .join(", ");
+    .join(t("list.comma"));
 }
 
 /** A whole step as one text. */

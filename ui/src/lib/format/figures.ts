@@ -59,6 +59,11 @@ export function midnight(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }
 
+/** The midnight it ends with. */
+export function nextMidnight(at: number): number {
+  return new Date(at).setHours(24, 0, 0, 0);
+}
+
 /** The time of day for today and yesterday, the day for everything earlier. */
 export function when(at: number, now: number, language: Spoken): string {
   const midnight = new Date(now).setHours(0, 0, 0, 0);

@@ -1,6 +1,6 @@
 /** Lines of the ledger in words. */
 import type { BilledCall, CacheMiss, Spending } from "$lib/ipc/types";
-import { t, tn } from "$lib/words/words.svelte";
+import { sentences, t, tn } from "$lib/words/words.svelte";
 import { tokens } from "./figures";
 import { dollars } from "./models";
 
@@ -24,7 +24,7 @@ export function missWords(call: BilledCall): string | null {
   const why = missReason(miss);
   if (expected === null) return why;
   const figures = { expected: tokens(expected), read: tokens(usage?.cache_read ?? 0) };
-  return `${t("miss.figures", figures)} ${why}`;
+  return sentences(t("miss.figures", figures), why);
 }
 
 /** The reason of a miss. */

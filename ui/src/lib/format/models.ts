@@ -19,7 +19,9 @@ export function priceLine(price: PriceFacts | null): string {
     price.cache_read === null
       ? t("model.price", figures)
       : t("model.price_cached", { ...figures, cached: dollars(price.cache_read) });
-  return price.more_above === null ? line : `${line}, ${t("model.price_more", { tokens: tokens(price.more_above) })}`;
+  return price.more_above === null
+    ? line
+    : `${line}${t("list.clause")}${t("model.price_more", { tokens: tokens(price.more_above) })}`;
 }
 
 /** Window, sight and price; for a model that is not in the table, what is assumed of it. */

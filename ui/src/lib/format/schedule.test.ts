@@ -116,7 +116,7 @@ describe("a run", () => {
     [{ type: "timed_out" }, "Stopped, it took too long", "Took too long"],
     [{ type: "over_budget" }, "Stopped at its budget", "Over budget"],
     [{ type: "stopped" }, "You stopped it", "Stopped"],
-    [{ type: "interrupted" }, "Octo ended in the middle of it", "Interrupted"],
+    [{ type: "interrupted" }, "Its session was deleted meanwhile", "Interrupted"],
     [{ type: "skipped", reason: { type: "still_running" } }, "Skipped, still busy", "Skipped"],
   ];
   it.each(table)("%j", async (status, whole, brief) => {
@@ -150,6 +150,8 @@ describe("a run", () => {
     const done = { type: "finished" } as const;
     expect(words.runWords(run(done, { result: "7 issues" }), NOW)).toBe("7 issues");
     expect(words.runWords(run(done, { result: " " }), NOW)).toBe("Done");
+    const marked = "## There are **two** notes in `a_b*.md`, 2 * 3 lines";
+    expect(words.runWords(run(done, { result: marked }), NOW)).toBe("There are two notes in a_b*.md, 2 * 3 lines");
     expect(words.runWords(run(done, { result: "2 issues", cause: { type: "missed", times: 1 } }), NOW)).toBe(
       "Late: 2 issues",
     );

@@ -223,9 +223,17 @@ export function causeWords(cause: RunCause): string {
   }
 }
 
+/** The first words of an answer as one line, without the marks of Markdown. */
+function plain(answer: string): string {
+  return answer
+    .replace(/^\s*(?:#+|[-*>])\s+/, "")
+    .replace(/(\*{1,3}|`+)(\S(?:.*?\S)?)\1/g, "$2")
+    .trim();
+}
+
 /** What a run says of itself: what it answered where it did, else how it stands. */
 export function runWords(run: TaskRun, now: number): string {
-  const said = run.status.type === "finished" ? (run.result?.trim() ?? "") : "";
+  const said = run.status.type === "finished" ? plain(run.result ?? "") : "";
   const words = said === "" ? statusWords(run, now) : said;
   // What was missed says so by itself.
   const cause = run.status.type === "skipped" || run.status.type === "asked" ? "" : causeWords(run.cause);

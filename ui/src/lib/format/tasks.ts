@@ -2,7 +2,7 @@
 import type { Done } from "$lib/app/timeline.svelte";
 import type { ComparedSide, ImpossibleReason, Lasting, LastingMark, TaskView, Unsaved } from "$lib/ipc/types";
 import { type Restore, moves } from "$lib/state/restore";
-import { language, t, tn } from "$lib/words/words.svelte";
+import { language, sentences, t, tn } from "$lib/words/words.svelte";
 import { clock, dayAndMonth, midnight } from "./figures";
 import { permissions, size } from "./size";
 
@@ -34,7 +34,7 @@ export function whyUnsaved(why: Unsaved): string {
 /** In which way something lasts, and how often it was done. */
 export function lastingWords(mark: LastingMark): string {
   const kind = t(`time.lasting.${mark.kind}`);
-  return mark.times > 1 ? `${kind}, ${tn("time.lasting_times", mark.times)}` : kind;
+  return mark.times > 1 ? `${kind}${t("list.clause")}${tn("time.lasting_times", mark.times)}` : kind;
 }
 
 /** How many things no undo takes back, listed or not. */
@@ -78,10 +78,10 @@ export function doneWords({ restore, task, report }: Done, how: "there" | "back"
     if (task?.kind === "start") return t("time.done.start");
     return task?.kind === "run" ? t("time.done.task", { n: task.number }) : t("time.done.state");
   };
-  return [
+  return sentences(
     place(),
     ...(report.changed > 0 ? [tn("time.done.changed", report.changed)] : []),
     ...(report.kept.length > 0 ? [tn("time.done.kept", report.kept.length)] : []),
     ...(report.impossible.length > 0 ? [tn("time.done.impossible", report.impossible.length)] : []),
-  ].join(" ");
+  );
 }

@@ -7,7 +7,9 @@ import type { AppRequest } from "./types";
 const COMMANDS = ["new", "model", "mode", "undo", "redo", "help", "stop"].map((name) => ({
   name,
   description: null,
-  argument: name === "model" ? "name" : name === "mode" ? "ask | ask-risky | autonomous" : "",
+  description_zh: null,
+  argument: name === "model" ? "name" : name === "mode" ? "ask | ask_risky | autonomous" : "",
+  argument_zh: null,
 }));
 
 /** What the fake of the core lends. */

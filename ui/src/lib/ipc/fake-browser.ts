@@ -1,6 +1,7 @@
 /** A browser that is not there: what a replay shows of the agent's work in pages, and what answers about it. */
 import { failure } from "./fake-parts";
 import type {
+  ApiError,
   Block,
   BrowserCheck,
   BrowserRequest,
@@ -139,7 +140,7 @@ const attached: BrowserState = { type: "attached", browser: "Chrome", version: "
 /** How the browser is when a scene begins. */
 export function browserAt(scene: string): BrowserState {
   if (scene === "browser-waiting") return { type: "waiting_for_allow", browser: "Chrome", since: BEGAN + 40_000 };
-  if (scene === "browser-lost") return { type: "lost", error: failure("internal") };
+  if (scene === "browser-lost") return { type: "lost", error: failure("browser.ended") };
   return isBrowserScene(scene) ? attached : { type: "apart" };
 }
 
@@ -172,7 +173,7 @@ export function browserScene(scene: BrowserScene): Update[] {
       state: { type: "asking" },
       view: { type: "browser", ...view({ deed: "open", text: `${SITE}/tools`, title: null }) },
     };
-  if (last && scene === "browser-waiting") shown[0] = { ...last, state: { type: "started", at: BEGAN + 40_000 } };
+  if (last && scene === "browser-waiting") shown[0] = { ...last, state: { type: "planned" } };
   if (last && scene === "browser-pays")
     shown[shown.length - 1] = {
       ...last,
@@ -341,9 +342,11 @@ export class FakeBrowser {
       case "attach_browser":
         this.become({ type: "waiting_for_allow", browser: "Chrome", since: Date.now() });
         return {};
-      case "detach_browser":
-        this.become({ type: "apart" });
+      case "detach_browser": {
+        const waited = this.state.type === "waiting_for_allow";
+        this.become(waited ? { type: "lost", error: failure("browser.given_up") } : { type: "apart" });
         return {};
+      }
       case "examine_browser":
         return { checks: this.#checks() };
       case "take_page":
@@ -373,22 +376,41 @@ export class FakeBrowser {
   }
 
   #checks(): BrowserCheck[] {
-    const note = failure("internal");
     const inside = this.state.type === "attached";
+    const asks = this.state.type === "waiting_for_allow";
+    const told = (part: string, args = {}): ApiError => failure(`browser.check.${part}`, args);
+    const chrome = { browser: "Chrome" };
     return [
-      { about: "installed", result: "fine", note, repair: null },
-      { about: "version", result: "fine", note, repair: null },
+      { about: "installed", result: "fine", note: told("installed", chrome), repair: null },
+      { about: "version", result: "fine", note: told("asks"), repair: null },
       inside
-        ? { about: "listens", result: "fine", note, repair: null }
+        ? { about: "listens", result: "fine", note: told("listens", chrome), repair: null }
         : {
             about: "listens",
             result: "broken",
-            note,
+            note: failure("browser.none_listens"),
             repair: { type: "copy_address", address: "chrome://inspect/#remote-debugging" },
           },
-      { about: "attached", result: inside ? "fine" : "broken", note, repair: inside ? null : { type: "attach" } },
-      { about: "works", result: inside ? "fine" : "skipped", note, repair: inside ? null : { type: "use_own" } },
-      { about: "private", result: "notice", note, repair: { type: "choose_folder" } },
+      asks
+        ? { about: "attached", result: "notice", note: told("waiting", chrome), repair: { type: "stop_waiting" } }
+        : {
+            about: "attached",
+            result: inside ? "fine" : "broken",
+            note: inside ? told("attached", chrome) : told("not_attached"),
+            repair: inside ? null : { type: "attach" },
+          },
+      {
+        about: "works",
+        result: inside ? "fine" : "skipped",
+        note: inside ? told("works") : told(asks ? "once_allowed" : "not_attached"),
+        repair: inside ? null : { type: "use_own" },
+      },
+      {
+        about: "private",
+        result: "notice",
+        note: told("switch", { port: "9222" }),
+        repair: { type: "choose_folder" },
+      },
     ];
   }
 }

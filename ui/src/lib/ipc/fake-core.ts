@@ -231,15 +231,7 @@ export class FakeCore {
 
   answer(request: Request): Promise<unknown> {
     try {
-      if (this.#scene === "start-failed") {
-        throw {
-          ...failure("store.damaged", {
-            path: "/home/mei/.octo/octo.db",
-            backup: "/home/mei/.octo/backup/octo-2026-11-20.db",
-          }),
-          detail: "database disk image is malformed",
-        };
-      }
+      if (this.#scene === "start-failed" && !this.#home.replaced) return Promise.resolve(this.#home.damaged(request));
       if (this.#home.over) throw failure("store.closed");
       if (request.domain === "home") {
         return Promise.resolve(
@@ -355,6 +347,7 @@ export class FakeCore {
       case "set_new_draft":
       case "retry_turn":
         return {};
+      case "get_draft":
       case "get_new_draft":
         return { text: "", attachments: [] };
       default:
@@ -381,7 +374,7 @@ export class FakeCore {
     const text = demo ? "Demo" : call.blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(" ");
     const info: SessionInfo = {
       id: newId(),
-      title: text.slice(0, 40),
+      title: (demo ? undefined : call.title) ?? text.slice(0, 40),
       folder: demo ? "/tmp/octo-demo" : call.folder,
       profile: demo ? "general" : call.profile,
       mode: demo ? "ask" : call.mode,

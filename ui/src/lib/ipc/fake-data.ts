@@ -5,7 +5,7 @@
  * that was put aside, and `?left` a file where one is deleted.
  */
 import { failure } from "./fake-parts";
-import type { HomePart, HomePlan, HomeRequest, KeptHome, ResidenceState } from "./types";
+import type { HomePart, HomePlan, HomeRequest, KeptHome, Request, ResidenceState } from "./types";
 
 const HOME = "/home/mei/.octo";
 const PARTS: readonly (readonly [HomePart, number, number])[] = [
@@ -24,9 +24,12 @@ const LOG = [
   '{"timestamp":"2026-11-22T14:05:40.119034Z","level":"WARN","fields":{"message":"the presets in the home are not used"},"target":"octo_core::octo","path":"[path]"}',
 ].join("\n");
 
+const BACKUP = `${HOME}/backups/octo-9-1763674800000.db`;
+
 export class FakeHome {
   #report = 0;
   #over = false;
+  #replaced = false;
   #planned: HomePlan | null = null;
   #kept: KeptHome[] = new URLSearchParams(location.search).has("kept")
     ? [{ path: `${HOME}-before-2026-11-20-091500`, bytes: 1_120_000_000 }]
@@ -45,6 +48,27 @@ export class FakeHome {
   /** Whether everything was deleted: nothing answers any more. */
   get over(): boolean {
     return this.#over;
+  }
+
+  /** What is answered while the database is damaged. */
+  damaged(request: Request): unknown {
+    if (request.domain === "home" && request.call.type === "look_at_damage") {
+      return { backup: { path: BACKUP, at: new Date("2026-11-20T21:40:00Z").getTime(), sessions: 312 } };
+    }
+    if (request.domain === "home" && request.call.type === "replace_database") {
+      this.#replaced = true;
+      return { aside: `${HOME}/octo.db-damaged-2026-11-21-140248` };
+    }
+    throw {
+      ...failure("store.damaged", { path: `${HOME}/octo.db`, backup: BACKUP }),
+      detail: "database disk image is malformed",
+      code: "damaged",
+    };
+  }
+
+  /** Whether another database took the place of the damaged one. */
+  get replaced(): boolean {
+    return this.#replaced;
   }
 
   answer(call: HomeRequest, sessions: number, models: number): unknown {
@@ -92,6 +116,9 @@ export class FakeHome {
       case "drop_kept_home":
         this.#kept = this.#kept.filter((kept) => kept.path !== call.path);
         return { left: query.has("left") ? ["diary.md"] : [], state: this.#residence() };
+      case "look_at_damage":
+      case "replace_database":
+        throw failure("store.not_damaged");
       case "make_diagnostics":
         this.#report += 1;
         return {

@@ -11,6 +11,7 @@ export function hostReply(call: HostRequest): unknown {
     case "reveal":
     case "open_url":
     case "look":
+    case "open_window":
     case "stay_open":
     case "hide_window":
     case "quit":

@@ -92,7 +92,15 @@ export class FakeLibrary {
     return this.#seen(folder).flatMap(({ card }) =>
       card.on === "off" || card.error !== null || card.trust !== "trusted" || card.caller === "agent"
         ? []
-        : [{ name: card.skill.name, description: card.description, argument: card.argument }],
+        : [
+            {
+              name: card.skill.name,
+              description: card.description,
+              description_zh: card.description_zh,
+              argument: card.argument,
+              argument_zh: null,
+            },
+          ],
     );
   }
 

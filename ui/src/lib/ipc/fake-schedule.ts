@@ -209,7 +209,7 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
     made(
       "notes-of-old",
       {
-        error: failure("certificates.unreadable", { path: `${HOME}/tasks/notes-of-old.md` }),
+        error: failure("task.line", { line: "when", value: "every blue moon" }),
         text: "---\nname: Notes of old\nwhen: every blue moon\n---\n\nRead my notes and say what is old.\n",
       },
       "broken",
@@ -366,8 +366,8 @@ export class FakeSchedule {
       }
       case "list_runs": {
         const own = this.#runs.filter((known) => call.task === null || known.task === call.task);
-        const before = call.before;
-        const asked = before === null ? own : own.filter((known) => known.due < before);
+        const after = own.findIndex((known) => known.id === call.after);
+        const asked = call.after === null ? own : after < 0 ? [] : own.slice(after + 1);
         return { runs: asked.slice(0, Math.min(200, call.limit)), month: totals(own) };
       }
       case "answer_missed":

@@ -130,7 +130,7 @@ export function skills(): Kept[] {
     }),
     kept("pdf-forms", "user_claude", "Fill and flatten PDF forms", { used_at: now - 290 * HOUR }),
     kept("code-explorer", "bundled", "Reads a code base in a sub-agent and reports", {
-      description_zh: "在子代理中阅读代码库并汇报",
+      description_zh: "在子智能体中阅读代码库并汇报",
       way: "fork",
       used_at: now - HOUR,
       argument: "question",

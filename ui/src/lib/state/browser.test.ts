@@ -171,6 +171,9 @@ describe("the steps beside the picture", () => {
     const idle = { turns: [turn("t1"), turn("t3")], calls: state.calls, page: null };
     expect([pageSteps(idle), worksInPages(idle)]).toEqual([[], false]);
     expect(worksInPages({ ...idle, page: {} as LivePage })).toBe(true);
+    // Where the browser was not come to, there is no step in a page, and what became of it concerns the session.
+    const nowhere = { ...idle, calls: new Map([["x", call("x", "t3", ended("failed"), null)]]) };
+    expect([pageSteps(nowhere), worksInPages(nowhere)]).toEqual([[], true]);
   });
 });
 

@@ -140,9 +140,10 @@ export function pageSteps({ turns, calls }: Pick<SessionState, "turns" | "calls"
   });
 }
 
-/** Whether a session's newest turn works in pages. */
-export function worksInPages(state: Pick<SessionState, "turns" | "calls" | "page">): boolean {
-  return state.page !== null || pageSteps(state).length > 0;
+/** Whether a session's newest turn works in pages, or tried to: one that came to no page has nothing to show. */
+export function worksInPages({ turns, calls, page }: Pick<SessionState, "turns" | "calls" | "page">): boolean {
+  const turn = turns.at(-1)?.id;
+  return page !== null || [...calls.values()].some((call) => call.turn === turn && call.tool === "browser");
 }
 
 /** A mark that lies within the picture; null where it does not. */

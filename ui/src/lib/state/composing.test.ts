@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { argumentHint, commandsFor, composing, normalised, recall } from "./composing";
+import { commandsFor, composing, normalised, recall, wantingArgument } from "./composing";
 
-const commands = ["new", "model", "mode", "help", "stop"].map((name) => ({ name, description: null, argument: "" }));
+const command = { description: null, description_zh: null, argument: "", argument_zh: null };
+const commands = ["new", "model", "mode", "help", "stop"].map((name) => ({ ...command, name }));
 const skills = ["release-notes", "mode-check", "pdf-forms"].map((name) => ({
+  ...command,
   name,
   description: "What it does",
   argument: name === "release-notes" ? "tag" : "",
@@ -36,11 +38,11 @@ describe("composing", () => {
   });
 
   it("hints at the argument of a command until one is typed", () => {
-    expect(argumentHint("/release-notes ", skills)).toBe("tag");
-    expect(argumentHint("/release-notes", skills)).toBeNull();
-    expect(argumentHint("/release-notes 0.9", skills)).toBeNull();
-    expect(argumentHint("/pdf-forms ", skills)).toBeNull();
-    expect(argumentHint("/unknown ", skills)).toBeNull();
+    expect(wantingArgument("/release-notes ", skills)?.argument).toBe("tag");
+    expect(wantingArgument("/release-notes", skills)).toBeNull();
+    expect(wantingArgument("/release-notes 0.9", skills)).toBeNull();
+    expect(wantingArgument("/pdf-forms ", skills)).toBeNull();
+    expect(wantingArgument("/unknown ", skills)).toBeNull();
   });
 
   it("leaves keys to the input method, also where only code 229 tells", () => {

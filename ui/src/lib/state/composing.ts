@@ -24,11 +24,11 @@ export function commandsFor(text: string, commands: readonly CommandInfo[]): rea
     .map(({ command }) => command);
 }
 
-/** The hint for the argument of the command that is written out and still has none; null when there is nothing to say. */
-export function argumentHint(text: string, commands: readonly CommandInfo[]): string | null {
+/** The command that is written out and still has no argument; null when none is, or it takes none. */
+export function wantingArgument(text: string, commands: readonly CommandInfo[]): CommandInfo | null {
   const name = /^\/(\S+) $/.exec(text)?.[1];
-  const hint = commands.find((command) => command.name === name)?.argument ?? "";
-  return hint === "" ? null : hint;
+  const command = commands.find((known) => known.name === name);
+  return command === undefined || command.argument === "" ? null : command;
 }
 
 /** Whether a key event belongs to an input method that is composing. Code 229 is what some send without the flag. */

@@ -1,7 +1,7 @@
 import { settingsPages } from "$lib/app/settings-pages";
-import type { CallView, CommandState, ToolView } from "$lib/ipc/types";
+import type { CallView, CommandState, Settings, ToolView } from "$lib/ipc/types";
 import { describe, expect, it } from "vitest";
-import { offeredPage, offeredSetting, patchOf } from "./settings-command";
+import { PROPOSED, offeredPage, offeredSetting, patchOf } from "./settings-command";
 import { opensItself } from "./step";
 
 const command = (line: string, state: CommandState | null = { type: "exited", code: 0 }): ToolView => ({
@@ -64,12 +64,34 @@ describe("the page a command offers", () => {
 });
 
 describe("the setting a command proposes", () => {
-  it("is one there is, with a value it can have", () => {
-    const proposal = offeredSetting(command("octo settings open appearance theme dark"));
-    expect(proposal).toEqual({ page: "appearance", key: "theme", value: "dark" });
-    expect(proposal && patchOf(proposal)).toEqual({ theme: "dark" });
-    const limit = offeredSetting(command("octo settings open knowledge sub_agents 2"));
-    expect(limit && patchOf(limit)).toEqual({ sub_agents: 2 });
+  const settings = {
+    theme: "light",
+    sub_agents: 4,
+    appearance: { text: "usual", density: "roomy" },
+    desktop: { closing: "hide", notices: { question: "on", finished: "on", failed: "on" } },
+  } as Settings;
+
+  it("is one there is, with a value it can have, and what stands beside it stays", () => {
+    for (const [line, patch] of [
+      ["appearance theme dark", { theme: "dark" }],
+      ["knowledge sub_agents 2", { sub_agents: 2 }],
+      ["appearance text_size large", { appearance: { text: "large", density: "roomy" } }],
+      [
+        "notifications finished off",
+        { desktop: { closing: "hide", notices: { question: "on", finished: "off", failed: "on" } } },
+      ],
+    ] as const) {
+      const proposal = offeredSetting(command(`octo settings open ${line}`));
+      expect(proposal && patchOf(proposal, settings), line).toEqual(patch);
+    }
+  });
+
+  it("is each of the list, on a page there is, with all its values", () => {
+    for (const [setting, range] of Object.entries(PROPOSED)) {
+      const [page] = setting.split(" ");
+      for (const value of "from" in range ? [range.from, range.to] : range.may)
+        expect(offeredSetting(command(`octo settings open ${setting} ${value}`))).toEqual({ page, setting, value });
+    }
   });
 
   it("is none for what decides what may run, for other values, and for a page alone", () => {
@@ -82,6 +104,8 @@ describe("the setting a command proposes", () => {
       "octo settings open behaviour confinement off",
       "octo settings open general default_mode autonomous",
       "octo settings open general constructor on",
+      "octo settings open general theme dark",
+      "octo settings open behaviour trash_days 1",
     ])
       expect(offeredSetting(command(line)), line).toBeNull();
   });

@@ -4,28 +4,22 @@
  */
 import type { SettingsPage } from "$lib/app/navigation.svelte";
 import { settingsPages } from "$lib/app/settings-pages";
-import type { SettingsPatch, ToolView } from "$lib/ipc/types";
+import type { Settings, SettingsPatch, ToolView } from "$lib/ipc/types";
+import list from "../../../../src-tauri/crates/octo-core/src/library/proposed-settings.json";
 
 /** The whole line: nothing may stand beside it. */
 const LINE = /^[ \t]*octo[ \t]+settings[ \t]+open[ \t]+(\S+)(?:[ \t]+(\w+)[ \t]+(\w+))?\s*$/;
 
-/** What a setting may be proposed to be: one of some words, or a number in a range. */
-const PROPOSED = {
-  theme: ["system", "light", "dark"],
-  language: ["system", "en", "zh"],
-  keep_warm: ["on", "off"],
-  suggestions: ["on", "off"],
-  live_turns: { from: 1, to: 16 },
-  sub_agents: { from: 1, to: 8 },
-} as const;
+/** What may be proposed, by page and key: the core reads the same list. */
+export const PROPOSED = list;
 
-export type ProposedKey = keyof typeof PROPOSED;
+export type ProposedSetting = keyof typeof PROPOSED;
 
 /** A setting the agent proposes, on its page. */
 export interface Proposal {
   readonly page: SettingsPage;
-  readonly key: ProposedKey;
-  readonly value: string;
+  readonly setting: ProposedSetting;
+  readonly value: string | number;
 }
 
 const read = (view: ToolView | null): RegExpExecArray | null =>
@@ -40,18 +34,25 @@ export function offeredPage(view: ToolView | null): SettingsPage | null {
 /** The setting it proposes there; null where it proposes none, or what cannot be. */
 export function offeredSetting(view: ToolView | null): Proposal | null {
   const page = offeredPage(view);
-  const [, , key, value] = read(view) ?? [];
-  if (page === null || value === undefined || key === undefined || !Object.hasOwn(PROPOSED, key)) return null;
-  const proposal = { page, key: key as ProposedKey, value };
-  return patchOf(proposal) === null ? null : proposal;
+  const [, , key, word] = read(view) ?? [];
+  const named = `${page} ${key}`;
+  if (page === null || word === undefined || !Object.hasOwn(PROPOSED, named)) return null;
+  const setting = named as ProposedSetting;
+  const range: { readonly may: readonly string[] } | { readonly from: number; readonly to: number } = PROPOSED[setting];
+  if ("may" in range) return range.may.includes(word) ? { page, setting, value: word } : null;
+  const value = Number(word);
+  return Number.isInteger(value) && value >= range.from && value <= range.to ? { page, setting, value } : null;
 }
 
-/** The change it would be; null where there is no such value. */
-export function patchOf({ key, value }: Proposal): SettingsPatch | null {
-  const may: readonly string[] | { readonly from: number; readonly to: number } = PROPOSED[key];
-  if ("from" in may) {
-    const number = Number(value);
-    return Number.isInteger(number) && number >= may.from && number <= may.to ? { [key]: number } : null;
-  }
-  return may.includes(value) ? { [key]: value } : null;
+/** The change it would be: what stands beside it in the settings stays. */
+export function patchOf({ setting, value }: Proposal, settings: Settings): SettingsPatch {
+  const [top = "", ...inside] = PROPOSED[setting].at;
+  return { [top]: changed(settings[top as keyof Settings], inside, value) };
+}
+
+function changed(whole: unknown, at: readonly string[], value: string | number): unknown {
+  const [first, ...rest] = at;
+  if (first === undefined) return value;
+  const parts = whole as Readonly<Record<string, unknown>>;
+  return { ...parts, [first]: changed(parts[first], rest, value) };
 }

@@ -137,6 +137,8 @@ export function commandFailed(state: CommandState | null): boolean {
 export function failed(call: CallView | null): boolean {
   if (call?.state.type !== "ended") return false;
   if (call.state.status === "failed" || call.state.status === "interrupted") return true;
+  // What the person stopped did not fail, whatever the command ended with.
+  if (call.state.status === "stopped") return false;
   return call.view?.type === "command" && commandFailed(call.view.state);
 }
 

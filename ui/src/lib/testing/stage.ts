@@ -54,3 +54,16 @@ export function until(check: () => void): Promise<void> {
     { timeout: 10_000, interval: 5 },
   );
 }
+
+/** Writes into a field, as typing does. */
+export function write(field: HTMLElement, text: string): void {
+  (field as HTMLTextAreaElement).value = text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  flushSync();
+}
+
+/** Presses a key. */
+export function press(at: HTMLElement, key: string, more: KeyboardEventInit = {}): void {
+  at.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
+  flushSync();
+}

@@ -60,9 +60,13 @@ function words(): Catalogue {
   return catalogues[spoken] ?? english;
 }
 
+/** Stands between the items of a list the core names: the reader's language has its own separator. */
+const BETWEEN = "\u001f";
+
 /** Fills `{name}` placeholders; unknown ones stay as they are. */
 export function fill(template: string, args: WordArgs): string {
-  return template.replace(/\{(\w+)\}/g, (whole, name: string) => String(args[name] ?? whole));
+  const filled = template.replace(/\{(\w+)\}/g, (whole, name: string) => String(args[name] ?? whole));
+  return filled.replaceAll(BETWEEN, words()["list.comma"] ?? ", ");
 }
 
 /** The words for a key. */
@@ -86,6 +90,11 @@ export function tn(key: CountKey, n: number, args: WordArgs = {}): string {
 export function lookUp(key: string, args: WordArgs = {}): string | null {
   const template = words()[key];
   return template === undefined ? null : fill(template, args);
+}
+
+/** Sentences one after the other, with between them what the language has there. What is not said is left out. */
+export function sentences(...said: readonly (string | null)[]): string {
+  return said.filter((sentence) => sentence !== null && sentence !== "").join(t("list.sentence"));
 }
 
 /** What an error says. An unknown one says so and shows its key. */

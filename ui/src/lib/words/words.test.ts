@@ -38,6 +38,15 @@ describe("words", () => {
     await speak("en");
   });
 
+  it("have the language's own separator between the items of a list the core names", async () => {
+    const error = { key: "skill.unknown_near", args: { name: "mdel", near: "/model\u001f/mode" }, retryable: false };
+    await speak("en");
+    expect(explain(error)).toContain("/model, /mode?");
+    await speak("zh");
+    expect(explain(error)).toContain("/model、/mode？");
+    await speak("en");
+  });
+
   it("are those of the language that was chosen last, though another one comes later", async () => {
     const chinese = speak("zh");
     await speak("en");

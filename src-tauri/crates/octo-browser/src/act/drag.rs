@@ -1,6 +1,6 @@
 //! Dragging: by the mouse alone, or as the browser's own drag and drop where the page asks for that.
 
-use super::{ActError, Audience, LIMIT, Unfit, Way, place::session, pointer::Held};
+use super::{ActError, Audience, Cover, LIMIT, Unfit, Way, place::session, pointer::Held, press::Pressable};
 use crate::{
     Events, Heard, Page, PageError,
     cdp::browser_protocol::{
@@ -21,6 +21,9 @@ const STEPS: u32 = 8;
 /// How long the browser may take to say that a drag of its own began. It says so while the movement that begins it is
 /// taken in; this is room for a busy machine.
 const BEGINS: Duration = Duration::from_millis(60);
+
+/// Outside of all that is seen of a page.
+const OUTSIDE: (f64, f64) = (-1.0, -1.0);
 
 #[derive(serde::Deserialize)]
 struct Intercepted {
@@ -61,8 +64,8 @@ impl Page {
         // What is dragged onto may itself be out of sight at first; its place counts once both are where they stay.
         self.parts(to).await?;
         let start = self.pressable(from).await?;
-        let (parts, _) = self.parts_where_they_are(to).await?;
-        let end = parts.first().ok_or(ActError::NoRoom)?.middle();
+        let onto = self.pressable_where_it_is(to).await?;
+        let end = onto.point;
         self.point_out(audience, start.on_page, Some((start.spot, start.shift))).await;
         let _interception = Interception::begin(self, &on).await?;
         let mut events = self.link().events(Some(&on));
@@ -72,9 +75,12 @@ impl Page {
             let (x, y) = start.point;
             (x + (end.0 - x) * part, y + (end.1 - y) * part)
         };
-        let mut dragged = None;
+        let (mut dragged, mut along) = (None, None);
         for step in 1..=STEPS {
             let at = way(f64::from(step) / f64::from(STEPS));
+            if step == STEPS / 2 + 1 && dragged.is_none() {
+                along = self.cover_there(to, &onto, way(f64::from(step - 1) / f64::from(STEPS))).await?;
+            }
             if let Some(data) = &dragged {
                 self.drag_event(&on, DispatchDragEventType::DragOver, at, data).await?;
                 continue;
@@ -95,9 +101,19 @@ impl Page {
             }
         }
         self.point_out(audience, (end.0 + start.shift.0, end.1 + start.shift.1), None).await;
+        if let Some(data) = &dragged {
+            self.drag_event(&on, DispatchDragEventType::DragOver, end, data).await?;
+        }
+        if let Some(cover) = self.in_the_way(from, to, &onto, along).await? {
+            if let Some(data) = &dragged {
+                self.drag_event(&on, DispatchDragEventType::DragCancel, end, data).await?;
+            }
+            // The button comes up where nothing is that could take what is dragged.
+            held.moved(OUTSIDE);
+            return Err(ActError::Covered(cover));
+        }
         match dragged {
             Some(data) => {
-                self.drag_event(&on, DispatchDragEventType::DragOver, end, &data).await?;
                 self.drag_event(&on, DispatchDragEventType::Drop, end, &data).await?;
                 let up = DispatchMouseEventParams {
                     button: Some(MouseButton::Left),
@@ -110,6 +126,23 @@ impl Page {
             None => held.release(end, 1).await?,
         }
         Ok(Way::Input)
+    }
+
+    /// What takes the drop instead of the element it is for. What is dragged may be there itself, and so may a picture
+    /// of it that the page made, which was under the pointer half-way too.
+    async fn in_the_way(
+        &self,
+        from: &Place,
+        to: &Place,
+        onto: &Pressable,
+        along: Option<Cover>,
+    ) -> Result<Option<Cover>, ActError> {
+        let Some(cover) = self.cover_at(to, onto).await? else { return Ok(None) };
+        let goes_along = cover.place.is_some() && along.is_some_and(|along| along.place == cover.place);
+        if goes_along || self.cover_at(from, onto).await?.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(cover))
     }
 
     async fn drag_event(

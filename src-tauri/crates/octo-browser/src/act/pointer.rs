@@ -2,7 +2,8 @@
 
 use super::{
     ActError, Audience, LIMIT, Scroll, Unfit, Way,
-    place::{Pressable, node, session},
+    place::{node, session},
+    press::Pressable,
 };
 use crate::{
     Page, PageError,
@@ -123,9 +124,13 @@ impl Page {
             }
             sleep(STILL).await;
         }
-        let again = self.pressable(place).await?.point;
-        self.move_to(&on, again).await?;
-        Ok(again)
+        let again = self.pressable(place).await?;
+        self.move_to(&on, again.point).await?;
+        // What follows the pointer is there again, and would be pressed.
+        match self.cover_at(place, &again).await? {
+            None => Ok(again.point),
+            Some(cover) => Err(ActError::Covered(cover)),
+        }
     }
 
     /// The button goes down and up. Both are sent at once, so that nothing can leave it pressed; the browser takes

@@ -67,6 +67,8 @@ pub enum Came {
     Navigated(Loading),
     /// It opened a dialog, which holds it.
     Dialog(Dialog),
+    /// It asks for files. None were given, and nothing stands on the person's screen: [`Act::Upload`] gives some.
+    AsksForFiles,
 }
 
 /// How far another document has come.
@@ -189,7 +191,7 @@ impl Settling {
     }
 
     /// The same after an act, with what was watched from before it.
-    pub(super) async fn settled(self, patience: Patience, watch: &Watch) -> Result<Came, PageError> {
+    pub(super) async fn settled(self, patience: Patience, watch: &mut Watch) -> Result<Came, PageError> {
         let page = self.page.clone();
         self.come(page.at_rest(watch, patience.0)).await
     }
@@ -294,8 +296,28 @@ fn stopping(event: Result<PageEvent, RecvError>) -> Result<Option<Dialog>, PageE
 
 /// Documents that are watched for changes while something is done, the one it is done in first: by the session and
 /// the world of each.
-#[derive(Default)]
-pub(super) struct Watch(Vec<(SessionId, ExecutionContextId)>);
+pub(super) struct Watch(Vec<Watched>);
+
+/// A document that is watched. Where nobody waits for its rest in the end, the watching ends with this: an act that was
+/// not done, or was given up, leaves nothing in the page.
+struct Watched {
+    page: Page,
+    on: SessionId,
+    world: ExecutionContextId,
+    /// Whether nothing else ends it.
+    is_left: bool,
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        if self.is_left {
+            let stop = EvaluateParams { context_id: Some(self.world), ..EvaluateParams::new(UNWATCH) };
+            self.page.link().tell(Some(&self.on), stop);
+        }
+    }
+}
+
+const UNWATCH: &str = "(() => { globalThis.octoWatch?.stop(); delete globalThis.octoWatch; })()";
 
 /// Watches a document. What is drawn for the person is no change of the page.
 const WATCH: &str = "(() => {
@@ -337,10 +359,11 @@ impl Page {
         on: SessionId,
         frame: &str,
         place: Option<&Place>,
-    ) -> Result<(SessionId, ExecutionContextId), PageError> {
+    ) -> Result<Watched, PageError> {
         let world = self.world(&on, frame).await?;
         let watch = EvaluateParams { context_id: Some(world), ..EvaluateParams::new(WATCH) };
         self.link().tell(Some(&on), watch);
+        let watched = Watched { page: self.clone(), on: on.clone(), world, is_left: true };
         if let Some(place) = place.filter(|place| place.frame == frame) {
             let (page, on, at) = (self.clone(), on.clone(), node(place));
             // Beside the act, which finds out by itself where the element is no more.
@@ -352,7 +375,7 @@ impl Page {
                 }
             });
         }
-        Ok((on, world))
+        Ok(watched)
     }
 
     /// Waits until what is watched is at rest: `patience` for a change to begin, and then until there are no more,
@@ -360,10 +383,12 @@ impl Page {
     ///
     /// The worlds are those of before the act. Where one is gone, or is another's by now, no more than the waiting
     /// fails: nothing is asked there whose answer counts.
-    async fn at_rest(&self, watch: &Watch, patience: Duration) -> Result<(), PageError> {
+    async fn at_rest(&self, watch: &mut Watch, patience: Duration) -> Result<(), PageError> {
         let mut patience = patience;
-        for (on, world) in &watch.0 {
-            self.rest_in(on, *world, patience).await?;
+        for watched in &mut watch.0 {
+            // What waits there ends the watching, also where its answer does not come.
+            watched.is_left = false;
+            self.rest_in(&watched.on, watched.world, patience).await?;
             // What was waited for in one of them was waited for in all.
             patience = Duration::ZERO;
         }

@@ -14,7 +14,8 @@ pub(super) enum Found {
 }
 
 /// Looks for a text in what can be seen of a document, open shadow roots included, whatever its case; texts that run
-/// over several elements are found in the one around them.
+/// over several elements are found in the one around them. What fields hold is not looked at: whoever may ask for one text
+/// after the other would read a card's number or a shown password out of them, which no snapshot shows.
 const LOOK: &str = "((wanted, scroll) => {
     const tidy = (text) => text.replace(/\\s+/g, ' ').trim().toLowerCase();
     const seen = (one) => one && one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
@@ -23,10 +24,9 @@ const LOOK: &str = "((wanted, scroll) => {
         for (let node = walker.currentNode; node; node = walker.nextNode()) {
             if (node.nodeType === 1) {
                 if (node.shadowRoot) { const inner = holds(node.shadowRoot); if (inner) return inner; }
-                if (['input', 'textarea'].includes(node.localName) && node.type !== 'password' && tidy(node.value || '').includes(wanted) && seen(node)) return node;
                 continue;
             }
-            if (node.nodeType === 3 && tidy(node.data).includes(wanted) && seen(node.parentElement) && !['script', 'style', 'noscript'].includes(node.parentElement.localName)) return node.parentElement;
+            if (node.nodeType === 3 && tidy(node.data).includes(wanted) && seen(node.parentElement) && !['script', 'style', 'noscript', 'textarea'].includes(node.parentElement.localName)) return node.parentElement;
         }
         return null;
     };

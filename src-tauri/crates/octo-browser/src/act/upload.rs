@@ -2,19 +2,19 @@
 
 use super::{
     ActError, Audience, LIMIT, Unfit, Way,
+    chooser::Chooser,
     place::{node, session},
 };
 use crate::{
-    CallError, Heard, Page, PageError,
+    CallError, Page, PageError,
     cdp::browser_protocol::{
         dom::{BackendNodeId, SetFileInputFilesParams},
-        page::{EventFileChooserOpened, SetInterceptFileChooserDialogParams},
         target::SessionId,
     },
     snapshot::Place,
 };
 use std::{path::PathBuf, time::Duration};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 /// How long a button may take to ask for a file.
 const ASKING: Duration = Duration::from_secs(2);
@@ -23,27 +23,6 @@ const ASKING: Duration = Duration::from_secs(2);
 const KIND: &str = "function() {
     return this.localName === 'input' && this.type === 'file' ? (this.disabled ? 'closed' : this.multiple ? 'many' : 'one') : '';
 }";
-
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Chooser {
-    #[serde(default)]
-    mode: String,
-    backend_node_id: Option<i64>,
-}
-
-/// While it is held, the page's choice of files does not open on the person's screen. It must end with the act: the
-/// person's own button would be dead.
-struct Interception<'p> {
-    page: &'p Page,
-    on: SessionId,
-}
-
-impl Drop for Interception<'_> {
-    fn drop(&mut self) {
-        self.page.link().tell(Some(&self.on), SetInterceptFileChooserDialogParams::new(false));
-    }
-}
 
 impl Page {
     pub(super) async fn upload(
@@ -72,23 +51,11 @@ impl Page {
         let on = session(place);
         // A page in the background opens no choice of files.
         self.bring_to_front().await?;
-        let mut events = self.link().events(Some(&on));
-        let interception = Interception { page: self, on: on.clone() };
-        self.call_in(&on, SetInterceptFileChooserDialogParams::new(true), LIMIT).await?;
+        let mut chooser = Chooser::held_back(self, on.clone());
         self.click(place, 1, audience).await?;
-        let until = Instant::now() + ASKING;
-        let asked = loop {
-            match timeout_at(until, events.next()).await {
-                Ok(Heard::Event(event)) if event.method == EventFileChooserOpened::IDENTIFIER => {
-                    break event.read::<Chooser>();
-                }
-                Ok(Heard::Event(_) | Heard::Missed(_)) => {}
-                Ok(Heard::Over) => return Err(ActError::Page(PageError::Detached)),
-                Err(_) => break None,
-            }
-        };
-        drop(interception);
-        let asked = asked.ok_or(Unfit::NoFiles)?;
+        let asked = timeout(ASKING, chooser.asked()).await.map_err(|_| Unfit::NoFiles)?;
+        drop(chooser);
+        let asked = asked.ok_or(ActError::Page(PageError::Detached))?;
         let field = asked.backend_node_id.ok_or(Unfit::NoFiles)?;
         if asked.mode == "selectSingle" && files.len() > 1 {
             return Err(Unfit::OneFile.into());

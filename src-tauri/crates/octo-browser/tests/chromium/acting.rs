@@ -1,6 +1,7 @@
 //! What is done to a page.
 
 mod pages;
+mod slipping;
 
 use crate::kit::{Chromium, Desk, Frame, PATIENCE, Site, Start, chromium, others, said, tab, until};
 use octo_browser::{
@@ -80,6 +81,16 @@ impl Scene {
 
     pub(crate) async fn said(&self) -> String {
         said(&self.page, "said.textContent").await.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// The windows that are on the screen.
+    pub(crate) fn windows(&self) -> String {
+        self.desk.hands(&["search", "--onlyvisible", "--name", "."])
+    }
+
+    /// Presses a point of the screen with the person's own mouse.
+    pub(crate) fn press_as_the_person(&self, [x, y]: [i32; 2]) {
+        self.desk.hands(&["mousemove", &x.to_string(), &y.to_string(), "click", "1", "sleep", "0.5"]);
     }
 
     /// The person's other tabs are as they were.

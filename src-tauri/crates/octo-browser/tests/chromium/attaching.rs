@@ -1,13 +1,15 @@
 //! Finding a browser and connecting to it.
 
-use crate::kit::{
-    ARGUMENTS, Chromium, Desk, Frame, OWN, Own, PATIENCE, Recording, Site, Start, chromium, tab, until,
-};
+use crate::kit::{Chromium, Desk, Frame, OWN, Own, PATIENCE, Recording, Site, Start, chromium, tab, until};
 use octo_browser::{
     Browser, CallError, ConnectError, Ending, Freshness, Launch, Mode, Page, PageError, State, Wanted,
     cdp::js_protocol::runtime::EvaluateParams,
 };
-use std::fs;
+use octo_testkit::CHROMIUM_SWITCHES;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 #[tokio::test]
 async fn a_browser_with_a_port_is_found_and_its_tabs_are_listed_without_touching_one() {
@@ -108,9 +110,9 @@ async fn a_person_may_decline_or_not_answer_at_all() {
     if chromium().is_none() {
         return;
     }
-    let site = Site::start(&[("/", "<title>First</title>one")]).await;
+    let site = Site::start(&[("/", "<title>First</title>one"), OWN]).await;
     let desk = Desk::start(Frame::Managed).await;
-    let _chromium = Chromium::start(&desk, Start::Approval, &[&site.url("/")]).await;
+    let _chromium = Chromium::start(&desk, Start::Approval, &[&site.url("/"), &Own::url(&site)]).await;
     until("its page", async || desk.is_white().then_some(())).await;
     let browser = Chromium::browser(&desk);
     let asking = {
@@ -141,6 +143,22 @@ async fn a_person_may_decline_or_not_answer_at_all() {
     browser.cancel();
     assert_eq!(asking.await.expect("its end").map(drop), Err(ConnectError::Cancelled));
     assert_eq!(*browser.state().borrow(), State::Off);
+
+    // Its question stays until the person closes it, and the next one is another. Their own tab is what it was.
+    assert!(desk.is_darkened(), "the browser still asks");
+    until("the end of the question", async || {
+        desk.hands(&["key", "Escape", "sleep", "0.3"]);
+        desk.is_white().then_some(())
+    })
+    .await;
+    assert_eq!(*browser.state().borrow(), State::Off, "its answer does nothing");
+    let asking = {
+        let browser = browser.clone();
+        tokio::spawn(async move { browser.connect().await })
+    };
+    answer(&desk, &browser, "Tab", "Return").await;
+    let connected = asking.await.expect("its end").expect("allowed");
+    Own::find(&connected.tabs).await.is_as_before(&connected.tabs).await;
 }
 
 #[tokio::test]
@@ -236,7 +254,7 @@ async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     let launch = Launch {
         program: script,
         profile: desk.profile(),
-        arguments: ARGUMENTS.iter().map(Into::into).collect(),
+        arguments: CHROMIUM_SWITCHES.iter().map(Into::into).collect(),
     };
     let browser = Browser::new(Chromium::environment(&desk), Wanted::OwnProfile(launch));
     let connected = browser.connect().await.expect("started");
@@ -246,6 +264,25 @@ async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     until("the page", async || (crate::kit::said(&page, "document.title").await == "First").then_some(()))
         .await;
     assert!(!desk.profile().join("DevToolsActivePort").exists(), "no port was opened");
+    let behind = connected.tabs.open_behind("about:blank").await.expect("opened");
+    let listed = connected.tabs.find(behind.number).await.expect("it is there");
+    assert!(listed.place.is_none_or(|place| !place.shown), "nobody is disturbed: {listed:?}");
+    // What was set a moment before its end is still there after it.
+    crate::kit::said(&page, "document.cookie = 'told=once; max-age=9999'; localStorage.told = 'yes'; true")
+        .await;
+    let before = Instant::now();
+    drop((page, connected));
+    browser.disconnect();
+    let again = browser.connect().await.expect("started again, once the first one had ended");
+    assert!(before.elapsed() < Duration::from_secs(30));
+    let opened = again.tabs.open(&site.url("/")).await.expect("opened");
+    let page = Page::attach(&again.link, &opened.target).await.expect("attached");
+    until("what was set", async || {
+        let told = crate::kit::said(&page, "document.cookie + ' ' + localStorage.told").await;
+        (told == "told=once yes").then_some(())
+    })
+    .await;
+    let connected = again;
     let profile = desk.profile().display().to_string();
     assert!(!running(&profile).is_empty());
     drop((page, connected, browser));

@@ -92,7 +92,7 @@ async fn fields_for_secrets_and_secrets_that_are_written_are_covered_in_a_pictur
 /// A picture is in the page's own measure then, and the browser's places in the screen's.
 #[tokio::test]
 async fn they_are_covered_as_well_on_a_screen_of_more_pixels() {
-    covered(&["--headless=new", "--force-device-scale-factor=2", "--window-size=1100,800"]).await;
+    covered(&["--headless=new", "--force-device-scale-factor=2"]).await;
 }
 
 async fn covered(arguments: &[&str]) {
@@ -162,7 +162,7 @@ async fn a_page_that_is_scrolled_meanwhile_gives_no_picture() {
     let site = Site::start(PAGES).await;
     let desk = Desk::start(Frame::None).await;
     let url = site.url("/");
-    let arguments = ["--headless=new", "--force-device-scale-factor=2", "--window-size=1100,800", &url];
+    let arguments = ["--headless=new", "--force-device-scale-factor=2", &url];
     let _chromium = Chromium::start(&desk, Start::Flag, &arguments).await;
     let connected = Chromium::browser(&desk).connect().await.expect("connected");
     let found = tab(&connected.tabs, "Fields").await;
@@ -193,9 +193,9 @@ async fn numbers_are_drawn_where_their_elements_are() {
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");
     let mut view = View::default();
-    until("the frame", async || {
-        let text = view.look(&page).await.ok()?.render(WHOLE, Filter::default()).text;
-        text.contains("Bergen").then_some(())
+    // Each comes in its own time, and a box that comes between the look and the picture is in one of them alone.
+    until("all that is seen of the page and its four frames", async || {
+        (view.look(&page).await.ok()?.boxes().len() == 12).then_some(())
     })
     .await;
     said(&page, "window.changed = 0").await;

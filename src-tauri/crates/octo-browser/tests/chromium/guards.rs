@@ -2,10 +2,10 @@
 
 use crate::{
     acting::Scene,
-    kit::{chromium, said},
+    kit::{chromium, said, until},
 };
 use octo_browser::{
-    Act, ActError, Area, Audience, PageError, PictureFormat, Unfit,
+    Act, ActError, Area, Audience, Came, PageError, PictureFormat, Unfit,
     cdp::js_protocol::runtime::EvaluateParams,
     snapshot::{Filter, Place, Refs, Snapshot, WHOLE},
 };
@@ -124,5 +124,31 @@ async fn a_picture_of_an_element_in_a_frame_of_another_process_is_of_that_elemen
     assert_eq!(picture.dimensions(), (120, 40));
     let green = picture.pixels().filter(|pixel| pixel.0 == [0, 170, 0, 255]).count();
     assert!(green > 120 * 40 * 9 / 10, "{green} of its points");
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn a_press_that_asks_for_files_opens_nothing_and_the_persons_own_press_does() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/files", "Files").await;
+    let before = scene.windows();
+    for name in ["One file", "Choose"] {
+        let place = scene.place("button", name).await;
+        let done = scene.act(Act::Click(place.clone())).await.expect("pressed");
+        assert_eq!(done.came, Came::AsksForFiles, "{name}");
+        let done = scene.act(Act::Press(Some(place), "Enter".to_owned())).await.expect("pressed");
+        assert_eq!(done.came, Came::AsksForFiles, "{name}");
+    }
+    assert_eq!(scene.windows(), before, "nothing stands on the screen");
+    let at = "(() => { const at = document.querySelector('button').getBoundingClientRect(); \
+              return [screenX + at.x + 20, screenY + outerHeight - innerHeight + at.y + 10].map(Math.round); })()";
+    let at: [i32; 2] = serde_json::from_value(said(&scene.page, at).await).expect("a place");
+    until("the choice of files that the person opens", async || {
+        scene.press_as_the_person(at);
+        (scene.windows() != before).then_some(())
+    })
+    .await;
     scene.ends().await;
 }

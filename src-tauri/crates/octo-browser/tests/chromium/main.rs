@@ -11,3 +11,4 @@ mod guards;
 mod kit;
 mod miniwob;
 mod pages;
+mod permissions;

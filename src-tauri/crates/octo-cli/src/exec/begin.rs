@@ -75,7 +75,8 @@ pub(super) async fn begin(
             let profile = arguments.profile.clone().unwrap_or(settings.default_profile.clone());
             let mode = arguments.mode.map_or(settings.default_mode, Mode::from);
             let effort = arguments.effort.map(Effort::from);
-            let started = octo.call(StartSession { folder, profile, mode, model, effort, blocks }).await?;
+            let start = StartSession { folder, profile, mode, model, effort, title: None, blocks };
+            let started = octo.call(start).await?;
             return Ok(Begun { session: started.id, seen: 0, asked: Asked::Work });
         }
         Some(SessionChoice::Id(id)) => id,

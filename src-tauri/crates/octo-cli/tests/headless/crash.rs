@@ -151,6 +151,7 @@ impl Campaign {
             mode: Mode::Ask,
             model: self.model,
             effort: None,
+            title: None,
             blocks: text(&part(1)),
         };
         let started = act(victim, start)?;

@@ -9,7 +9,7 @@ mod plans;
 
 use crate::{
     campaign::{Extent, Random, kill},
-    fast::{FastTime, MINUTE},
+    fast::{self, MINUTE},
     support::{PATIENCE, connect, is_gone, until},
 };
 use history::{History, Seen, is_over, runs_of};
@@ -17,7 +17,7 @@ use octo_protocol::{
     AcceptTask, AnswerMissed, ApiError, GetTask, Millis, MissedAnswer, RunId, RunStatus, RunTask, SaveTask,
     StopRun, Switch, SwitchTask, TaskContent, TaskState,
 };
-use octo_testkit::{ModelServer, Script, Serve, TempHome};
+use octo_testkit::{FastTime, ModelServer, Script, Serve, TempHome};
 use plans::{EDITED, PLANS, edited, plan};
 use std::{
     collections::HashSet,
@@ -76,7 +76,7 @@ impl Campaign {
         let script = Script::from_fn(move |request| plans::answer(request, &mut chance.lock().unwrap()));
         let server = ModelServer::start(script);
         let time = FastTime::new(SPEED);
-        let mut core = time.serve(&home, IDLE_AFTER);
+        let mut core = fast::serve(&time, &home, IDLE_AFTER);
         connect(&mut core, &server);
         let mut history = History::default();
         for name in PLANS {
@@ -103,7 +103,7 @@ impl Campaign {
     fn live(&mut self) {
         let mut core = match self.other.take() {
             Some(other) => other,
-            None => self.time.serve(&self.home, IDLE_AFTER),
+            None => fast::serve(&self.time, &self.home, IDLE_AFTER),
         };
         if self.random.once_in(5) {
             // In the middle of its start.
@@ -113,7 +113,7 @@ impl Campaign {
         }
         self.check(&mut core);
         if self.random.once_in(4) {
-            self.other = Some(self.time.serve(&self.home, IDLE_AFTER));
+            self.other = Some(fast::serve(&self.time, &self.home, IDLE_AFTER));
         }
         for _ in 0..self.random.below(0, 4) {
             self.act(&mut core);
@@ -232,7 +232,7 @@ impl Campaign {
 
     /// No more kills: everything comes to its end, and the whole history is looked at.
     fn finish(&mut self) {
-        let mut core = self.other.take().unwrap_or_else(|| self.time.serve(&self.home, IDLE_AFTER));
+        let mut core = self.other.take().unwrap_or_else(|| fast::serve(&self.time, &self.home, IDLE_AFTER));
         self.check(&mut core);
         // One more time of each plan, so that all before it are decided.
         let last = self.time.now() + MINUTE;

@@ -197,3 +197,19 @@ fn a_home_that_cannot_be_used_is_named_and_left_alone() {
     assert!(!ran.err.trim().is_empty() && !ran.err.contains("error.s"), "{}", ran.err);
     assert_eq!(home.read("occupied"), "mine");
 }
+
+#[test]
+fn a_damaged_database_is_said_with_the_way_out_and_left_as_it_is() {
+    let home = TempHome::new();
+    let server = ModelServer::start(Script::new().text("first"));
+    run(&home, &server, &["x"]).expect(0);
+    let file = home.octo().join("octo.db");
+    let mut bytes = fs::read(&file).unwrap();
+    bytes.truncate(bytes.len() / 2 / 4096 * 4096);
+    fs::write(&file, &bytes).unwrap();
+    let ran = run(&home, &server, &["y"]).expect(1);
+    assert!(ran.err.contains("is damaged, and there is no backup of it"), "{}", ran.err);
+    assert!(ran.err.contains("Octo's window can begin with an empty database"), "{}", ran.err);
+    assert!(fs::read(&file).unwrap() == bytes, "it was changed");
+    assert_eq!(server.requests().len(), 1);
+}

@@ -16,22 +16,12 @@ use octo_protocol::{
     SessionId, SessionSnapshot, SessionStatus, StartSession, SubAgentStatus, ToolView, Topic, TurnEnd,
 };
 use octo_store::Store;
-use octo_testkit::{ModelServer, Script, Serve, TempHome};
+use octo_testkit::{ModelServer, Script, Serve, TempHome, day::EXPLORE};
 use std::{collections::HashSet, time::Duration};
 use task::{PARTS, part};
 
 /// How many kills one task bears before a new one is begun.
 const KILLS_PER_TASK: usize = 10;
-
-/// A skill that forks on its parent's model.
-pub const SKILL: &str = "---
-name: explore
-description: Looks around, in a sub-agent.
-context: fork
----
-
-Look around as you are told.
-";
 
 /// What the campaign came upon.
 #[derive(Debug, Default)]
@@ -80,7 +70,7 @@ impl Campaign {
         let home = TempHome::new();
         let skill = home.octo().join("skills").join("explore");
         std::fs::create_dir_all(&skill).expect("a folder of skills");
-        std::fs::write(skill.join("SKILL.md"), SKILL).expect("a skill");
+        std::fs::write(skill.join("SKILL.md"), EXPLORE).expect("a skill");
         Self {
             home,
             server: ModelServer::start(Script::from_fn(task::answer)),
@@ -162,6 +152,7 @@ impl Campaign {
             mode: Mode::Autonomous,
             model: Some(model),
             effort: None,
+            title: None,
             blocks: text(&part(1)),
         };
         let parent = core.call(start).expect("the session starts").id;

@@ -1,10 +1,10 @@
 //! A full disk: it is said, a signal still ends the run, and what waits is stored once there is room.
 #![cfg(target_os = "linux")]
 
-use crate::support::{PATIENCE, Running, connect, exec, model, serve, until};
+use crate::support::{PATIENCE, Running, connect, exec, model, run, serve, until};
 use nix::sys::signal::Signal;
-use octo_protocol::{Block, Event, Mode, Profile, StartSession, Topic};
-use octo_testkit::{Gate, ModelServer, Reply, Script, SmallDisk, TempHome};
+use octo_protocol::{Block, Event, ListSessions, Mode, Profile, StartSession, Topic};
+use octo_testkit::{Gate, ModelServer, Reply, Script, SmallDisk, TempHome, Writable};
 use std::time::{Duration, Instant};
 
 /// Why a test is left out.
@@ -71,7 +71,8 @@ fn a_client_of_serve_is_told_of_a_session_that_cannot_be_stored() {
     let folder = home.work().to_str().unwrap().to_owned();
     let (profile, mode) = (Profile::GENERAL, Mode::Autonomous);
     let blocks = vec![Block::Text { text: "go".to_owned() }];
-    let begin = StartSession { folder, profile, mode, model: Some(model.id), effort: None, blocks };
+    let begin =
+        StartSession { folder, profile, mode, model: Some(model.id), effort: None, title: None, blocks };
     let session = core.call(begin).unwrap().id;
     gate.wait_reached(PATIENCE);
     disk.fill();
@@ -91,6 +92,31 @@ fn a_client_of_serve_is_told_of_a_session_that_cannot_be_stored() {
         ("serve.session_stored", &session.to_string())
     );
     assert!(core.noise().is_empty());
+    core.close(PATIENCE);
+    drop(disk);
+}
+
+#[test]
+fn a_home_that_is_read_only_or_full_at_the_start_is_said_and_nothing_in_it_is_lost() {
+    let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
+    let server = ModelServer::start(Script::new().text("first").text("second").text("third"));
+    run(&home, &server, &["one"]).expect(0);
+    disk.remount(Writable::No);
+    let ran = run(&home, &server, &["two"]).expect(1);
+    assert!(ran.err.contains("Octo cannot use its home"), "{}", ran.err);
+    assert!(ran.err.contains(&home.octo().display().to_string()), "{}", ran.err);
+    disk.remount(Writable::Yes);
+    disk.fill();
+    let ran = run(&home, &server, &["two"]);
+    assert_ne!(ran.status, Some(0), "{ran:#?}");
+    assert!(ran.err.contains("disk is full") || ran.err.contains("has space left"), "{}", ran.err);
+    assert_eq!(server.requests().len(), 1, "nothing was sent that could not be kept");
+    disk.free();
+    let ran = run(&home, &server, &["two"]).expect(0);
+    assert_eq!(ran.out.trim_end(), "second");
+    let mut core = serve(&home);
+    let list = ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 10 };
+    assert_eq!(core.call(list).unwrap().sessions.len(), 2);
     core.close(PATIENCE);
     drop(disk);
 }

@@ -15,6 +15,7 @@ fn start(core: &mut Serve, home: &TempHome, model: ModelId, text: &str) -> octo_
         model: Some(model),
         blocks: vec![Block::Text { text: text.to_owned() }],
         effort: None,
+        title: None,
     };
     core.call(call).expect("the session starts").id
 }

@@ -4,21 +4,19 @@
 //!
 //! In full (`OCTO_SOAK`) 50 sessions with 40 turns each and at least eight hours of tasks; otherwise a small part.
 
-mod measure;
-mod work;
-
 use crate::{
     campaign::is_full,
-    fast::{FastTime, MINUTE},
-    forks::SKILL,
+    fast::{self, MINUTE},
     support::{PATIENCE, connect, until},
 };
-use measure::{Measure, Table};
 use octo_protocol::{
     Block, ChangeSettings, CompactionLimit, Event, Millis, Mode, ModelId, Profile, SaveTask, Send, SessionId,
     SessionStatus, SettingsPatch, StartSession, Topic,
 };
-use octo_testkit::{ModelServer, Script, Serve, ServerOptions, TempHome};
+use octo_testkit::{
+    FastTime, Growth, Measure, ModelServer, Script, Serve, ServerOptions, TempHome, check_database, day,
+    processes::strays,
+};
 use std::{
     collections::HashMap,
     time::{Duration, Instant},
@@ -35,6 +33,9 @@ const QUIET: Duration = Duration::from_secs(5);
 const SUMMED_UP_AT: u64 = 16_000;
 /// Tasks with a time every five minutes.
 const TASKS: usize = 3;
+/// What the allocator keeps of what was given back, and caches of the database that fill up, in kB. What a session
+/// holds, times the sessions of a wave, is more over all waves.
+const MEMORY: u64 = 8_000;
 
 /// How much is done.
 struct Load {
@@ -58,16 +59,12 @@ const PART: Load = Load { waves: 4, sessions: 2, turns: 8, folders: 3, lasts: 0,
 fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
     let load = if is_full() { FULL } else { PART };
     let home = TempHome::new();
-    let skill = home.octo().join("skills").join("explore");
-    std::fs::create_dir_all(&skill).expect("a folder of skills");
-    std::fs::write(skill.join("SKILL.md"), SKILL).expect("a skill");
     let options = ServerOptions { recalls: Some(100), ..ServerOptions::default() };
-    let server = ModelServer::start_with(Script::from_fn(work::answer), options);
-    // A cache would keep sessions open for minutes of the computer's own clock.
-    std::fs::write(home.octo().join("presets.json"), work::presets(&server.url())).expect("presets");
+    let server = ModelServer::start_with(Script::from_fn(day::answer), options);
+    day::prepare(&home.octo(), &server.url());
     let time = FastTime::new(SPEED);
     let begun = time.now();
-    let mut day = Day { core: time.serve(&home, IDLE_AFTER), home: &home, place: 0, model: None };
+    let mut day = Day { core: fast::serve(&time, &home, IDLE_AFTER), home: &home, place: 0, model: None };
     day.model = Some(connect(&mut day.core, &server).id);
     let patch = SettingsPatch {
         compact_at: Some(CompactionLimit::Tokens { tokens: SUMMED_UP_AT }),
@@ -75,10 +72,10 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
     };
     day.core.call(ChangeSettings { patch }).expect("the setting is changed");
     for number in 0..TASKS {
-        let plan = Box::new(work::task(&home, number));
+        let plan = Box::new(day::task(&home.work(), number));
         day.core.call(SaveTask { task: None, plan, version: None }).expect("the task is saved");
     }
-    let mut table = Table::new(load.sessions * load.turns);
+    let mut growth = Growth::new(load.sessions * load.turns);
     for wave in 0..load.waves {
         let started = Instant::now();
         day.work(wave, &load);
@@ -89,15 +86,18 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
         }
         let measured = day.measure();
         println!("wave {wave} in {:.0} s: {measured}", started.elapsed().as_secs_f64());
-        table.add(measured);
+        growth.add(measured);
     }
     println!("{} h by the fast clock", (time.now() - begun) as f64 / HOUR as f64);
-    until("no process is left behind", || measure::strays(&home, day.core.pid()).is_empty().then_some(()));
+    let root = [home.work().parent().expect("a folder above").to_owned()];
+    let pid = day.core.pid();
+    until("no process is left behind", || strays(&root, Some(pid)).is_empty().then_some(()));
     day.core.close(PATIENCE);
     server.assert_clean();
-    until("no process is left at all", || measure::strays(&home, 0).is_empty().then_some(()));
-    println!("bytes of database per turn: {:?}", table.check(load.warm_up));
-    println!("bytes of database, and made anew: {:?}", measure::check_database(&home));
+    until("no process is left at all", || strays(&root, None).is_empty().then_some(()));
+    println!("bytes of database per turn: {:?}", growth.check(load.warm_up, &[("fast_clock", MEMORY)]));
+    let anew = check_database(&home.octo(), &home.home().join("anew.db"));
+    println!("bytes of database, and made anew: {anew:?}");
 }
 
 struct Day<'a> {
@@ -122,7 +122,8 @@ impl Day<'_> {
                 mode: Mode::Autonomous,
                 model: self.model,
                 effort: None,
-                blocks: text(&work::turn(session, 0)),
+                title: None,
+                blocks: text(&day::turn(session, 0)),
             };
             let id = self.core.call(start).expect("the session starts").id;
             open.insert(id, (session, 0));
@@ -142,7 +143,7 @@ impl Day<'_> {
                 open.remove(&id);
                 continue;
             }
-            let words = work::turn(*session, *turn);
+            let words = day::turn(*session, *turn);
             self.core.call(Send { session: id, blocks: text(&words) }).expect("the message is taken");
         }
     }
@@ -150,13 +151,10 @@ impl Day<'_> {
     /// What the process takes once it is quiet. Tasks go on, so each figure is the least of some looks.
     fn measure(&self) -> Measure {
         std::thread::sleep(QUIET);
-        let looks: Vec<Measure> = (0..10)
-            .map(|_| {
-                std::thread::sleep(Duration::from_millis(200));
-                Measure::of(self.core.pid(), self.home)
-            })
-            .collect();
-        looks.into_iter().reduce(Measure::least).expect("a look")
+        Measure::least((0..10).map(|_| {
+            std::thread::sleep(Duration::from_millis(200));
+            Measure::of(self.core.pid(), &self.home.octo())
+        }))
     }
 }
 

@@ -24,9 +24,17 @@ fn text(words: &str) -> Vec<Block> {
 fn begin(core: &mut Serve, home: &TempHome, model: ModelId, words: &str) -> SessionId {
     let folder = home.work().to_str().unwrap().to_owned();
     let (profile, mode) = (Profile::GENERAL, Mode::Autonomous);
-    core.call(StartSession { folder, profile, mode, model: Some(model), effort: None, blocks: text(words) })
-        .unwrap()
-        .id
+    core.call(StartSession {
+        folder,
+        profile,
+        mode,
+        model: Some(model),
+        effort: None,
+        title: None,
+        blocks: text(words),
+    })
+    .unwrap()
+    .id
 }
 
 fn ended(core: &Serve, session: SessionId) {

@@ -281,6 +281,9 @@ fn words_of(done: &Done) -> &'static str {
         (_, Came::Navigated(Loading::Awaited)) => {
             "Done. It leads to another page, whose server has not answered yet: take a snapshot later."
         }
+        (_, Came::AsksForFiles) => {
+            "Done. The page asks for a file now, and none was given: give one with kind upload and the same ref."
+        }
         (_, Came::Stayed | Came::Moved | Came::Navigated(Loading::Done) | Came::Dialog(_)) => "Done.",
     }
 }

@@ -108,8 +108,67 @@ pub(super) fn name_of(address: &Address) -> String {
     }
 }
 
-/// An element without a number, as the page names it.
+/// Where a tab is, in a list of tabs: scheme and host, and nothing of what is there. The source of a page is of the page's
+/// site.
+pub(super) fn origin_of(url: &str) -> String {
+    match Address::of(url) {
+        Address::Web(site) | Address::Near(site) => site.to_string(),
+        Address::Blank | Address::ErrorPage | Address::Forbidden(_) => String::new(),
+        Address::Extension { .. }
+        | Address::Internal { .. }
+        | Address::Passwords { .. }
+        | Address::File { .. } => {
+            let Some((scheme, rest)) = url.trim().split_once(':') else { return String::new() };
+            let scheme = scheme.to_ascii_lowercase();
+            match (scheme.as_str(), rest.strip_prefix("//")) {
+                ("view-source", _) => origin_of(rest),
+                ("file", _) => "file://".to_owned(),
+                // The browsers write `about:settings` for a page of theirs as well.
+                (_, rest_of_host) => {
+                    let host = rest_of_host.unwrap_or(rest).split(['/', '?', '#', '\\']).next();
+                    // A name or a password may be before the host of a site that keeps passwords.
+                    let host = host.and_then(|host| host.rsplit('@').next()).unwrap_or_default();
+                    format!("{scheme}://{host}")
+                }
+            }
+        }
+    }
+}
+
+/// An element without a number, as the page names it: its words whole and as they are.
 pub(super) fn named_by_page(element: &Element) -> PageElement {
     let name = std::iter::once(&element.name).chain(&element.texts).find(|text| !text.trim().is_empty());
-    PageElement { role: element.role.clone(), name: line(name.map(String::as_str).unwrap_or_default()) }
+    PageElement { role: element.role.clone(), name: name.cloned().unwrap_or_default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_tabs_says_scheme_and_host_alone() {
+        for (url, said) in [
+            ("https://shop.example/orders/17?token=x#y", "https://shop.example"),
+            ("http://127.0.0.1:3000/a", "http://127.0.0.1:3000"),
+            ("file:///home/ada/taxes/2025.pdf", "file://"),
+            ("file://server/share/letter.txt", "file://"),
+            ("chrome://settings/passwords?search=bank", "chrome://settings"),
+            ("about:settings/help", "about://settings"),
+            (
+                "chrome-extension://nngceckbapebfimnlniiiahkandclblb/popup.html?uid=7",
+                "chrome-extension://nngceckbapebfimnlniiiahkandclblb",
+            ),
+            (
+                "chrome-extension://abcdefghijklmnopabcdefghijklmnop/page.html#mail",
+                "chrome-extension://abcdefghijklmnopabcdefghijklmnop",
+            ),
+            ("view-source:https://shop.example/orders/17", "https://shop.example"),
+            ("view-source:file:///home/ada/a.html", "file://"),
+            ("https://vault.bitwarden.com/#/vault?itemId=9", "https://vault.bitwarden.com"),
+            ("about:blank", ""),
+            ("data:text/html,secret", ""),
+        ] {
+            assert_eq!(origin_of(url), said, "{url}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use super::{
     faults::{CHANGED, fault},
     fetching::{Awaiting, Course},
     live,
-    seat::{Hand, STOPPED, Work},
+    seat::{Hand, STOPPED, TAKEN, Work},
     tabs,
     weigh::Found,
 };
@@ -20,7 +20,8 @@ use octo_browser::{
 };
 use octo_protocol::{BlobHash, BrowserState, CallId, PageRisk, ResultImage, ToolView};
 use octo_tools::{
-    BrowserLeave, BrowserWish, DialogAnswer, Looked, Numbered, Outcome, ToolError, ToolOutput, WishedDeed,
+    BrowserLeave, BrowserWish, DialogAnswer, Looked, Numbered, Outcome, PageLines, ToolError, ToolOutput,
+    WishedDeed,
 };
 use std::{fmt::Write, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -96,18 +97,36 @@ impl Seat {
         let connected = self.connect().await?;
         self.in_hand().await;
         let mut work = self.work().await;
+        let work = &mut *work;
+        // Looked at before every step: no input goes out, and nothing is read, once the person has the page.
+        tokio::select! {
+            biased;
+            () = self.taken() => Err(ToolError::new(TAKEN)),
+            done = self.carry_in_hand(work, &connected, wish, leave, call) => done,
+        }
+    }
+
+    async fn carry_in_hand(
+        &self,
+        work: &mut Work,
+        connected: &Connected,
+        wish: &BrowserWish,
+        leave: &BrowserLeave,
+        call: CallId,
+    ) -> Result<ToolOutput, ToolError> {
         work.over(self.0.browser.attachment());
-        let found = self.look_in(&mut work, &connected, wish, leave).await?;
+        let found = self.look_in(work, connected, wish, leave).await?;
         if !leave.covers(&found.weight) {
             let only_granted = leave.weight.looked == Looked::PlaceOnly && leave.is_at(&found.weight);
             return Err(ToolError::new(if only_granted { ASKED_NEXT } else { CHANGED }));
         }
         // A file is taken where the person was asked about one, and stopped otherwise.
         let is_asked = found.weight.risks.contains(&PageRisk::Downloads);
-        work.fetching.expect(if is_asked { Awaiting::AFile } else { Awaiting::Nothing });
-        let done = self.done(&mut work, &connected, wish, &found, leave, call).await;
-        let mut told = done.map_err(|error| ToolError::new(work.redactor.redact(&error.text)))?;
-        fetched(&mut work, wish, &mut told).await;
+        let awaiting = if is_asked { Awaiting::AFile } else { Awaiting::Nothing };
+        let _expecting = work.fetching.expect(awaiting);
+        let done = self.done(work, connected, wish, &found, leave, call).await;
+        let mut told = done.map_err(|error| ToolError::new(work.redacted(&error.text)))?;
+        fetched(work, awaiting, &mut told).await;
         if self.handed() == Hand::Returned {
             told.words.insert_str(
                 0,
@@ -120,7 +139,7 @@ impl Seat {
         if let Some(note) = &found.note {
             let _ = writeln!(told.after, "{note}");
         }
-        Ok(self.output(&mut work, wish, &found, told))
+        Ok(self.output(work, wish, &found, told))
     }
 
     fn output(&self, work: &mut Work, wish: &BrowserWish, found: &Found, told: Told) -> ToolOutput {
@@ -132,7 +151,7 @@ impl Seat {
             let _ = write!(text, "\n{}", told.after.trim());
         }
         // Octo's words repeat names and titles of the page, beside the block.
-        let text = work.redactor.redact(&text);
+        let text = work.redacted(&text);
         let mut view = card::done_view_of(wish, found);
         work.redact(&mut view);
         view.output = text.chars().take(SHOWN).collect();
@@ -172,7 +191,7 @@ impl Seat {
         call: CallId,
     ) -> Result<Told, ToolError> {
         let tab = match (&wish.deed, &found.tab) {
-            (WishedDeed::Tabs, _) => return tabs::list(work, connected).await,
+            (WishedDeed::Tabs, _) => return tabs::list(self, work, connected).await,
             (WishedDeed::Open { url }, _) => return self.open(work, connected, url, leave, call).await,
             (WishedDeed::Close, Some(tab)) => return tabs::close(work, connected, tab).await,
             (_, Some(tab)) => tab,
@@ -187,7 +206,7 @@ impl Seat {
         let _watching = self.watch(
             &page,
             tab.number.0,
-            work.redactor.redact(&card::title_of(found)),
+            work.redacted(&card::title_of(found)),
             call,
             self.mark(&page, found).await,
         );
@@ -205,11 +224,11 @@ impl Seat {
             }
             WishedDeed::Focus => {
                 page.bring_to_front().await.map_err(|error| fault(&error))?;
-                let mut told = self.snapshot(work, &ground, 1).await?;
+                let mut told = self.snapshot(work, &ground, PageLines::All, 1).await?;
                 told.words = format!("Tab {} is in use now.", tab.number);
                 Ok(told)
             }
-            WishedDeed::Snapshot { part } => self.snapshot(work, &ground, *part).await,
+            WishedDeed::Snapshot { lines, part } => self.snapshot(work, &ground, *lines, *part).await,
             WishedDeed::Find { text } => self.find(work, &ground, text).await,
             WishedDeed::Read { target, part } => self.read(work, &ground, *target, *part).await,
             WishedDeed::Screenshot { target, numbered } => {
@@ -268,6 +287,7 @@ impl Seat {
             |error: &dyn std::fmt::Display| ToolError::new(format!("The tab was not opened: {error}."));
         // Empty at first: where it goes is watched from its first step on.
         let tab = connected.tabs.open("about:blank").await.map_err(|error| failed(&error))?;
+        self.0.browser.note_opened(tab.number, self.0.session);
         // One that is not gone to in the end is not left behind.
         let opened = OpenedTab::new(connected, &tab);
         work.use_tab(&tab);
@@ -289,7 +309,7 @@ impl Seat {
         let _drawn = page.clear_overlay().await;
         let area = page.area_of(place).await.ok()?;
         let mut work = self.work().await;
-        let redactor = work.redactor.clone();
+        let redactor = work.read().redactor.clone();
         let shot = work.view(tab).shot(page, area, Boxes::None, &redactor).await.ok()?;
         drop(work);
         self.keep(shot.picture.bytes).await
@@ -334,19 +354,15 @@ impl Drop for OpenedTab {
 pub(super) fn written(work: &mut Work, page: &PageBlock, is_learnt: bool) -> String {
     if let Ok(site) = page.origin.parse::<Site>() {
         if !is_learnt {
-            work.memory.shown(&site, page.text.raw());
+            work.read().memory.shown(&site, page.text.raw());
         }
-        page.lines.iter().for_each(|(_, said)| work.memory.shown(&site, said.raw()));
+        page.lines.iter().for_each(|(_, said)| work.read().memory.shown(&site, said.raw()));
     }
-    block(page, BLOCK, &work.redactor)
+    block(page, BLOCK, &work.read().redactor)
 }
 
 /// Tells of files that came of the page, whenever they came.
-async fn fetched(work: &mut Work, wish: &BrowserWish, told: &mut Told) {
-    let awaiting = match wish.deed {
-        WishedDeed::Download { .. } => Awaiting::AFile,
-        _ => Awaiting::Nothing,
-    };
+async fn fetched(work: &mut Work, awaiting: Awaiting, told: &mut Told) {
     let files = work.fetching.told(awaiting).await;
     if files.is_empty() {
         if awaiting == Awaiting::AFile {

@@ -55,7 +55,7 @@ impl HomeBrowser {
             checks.push(listens(&state, &found, &installed, Own::HERE));
         }
         checks.push(attached(&state));
-        checks.push(self.works().await);
+        checks.push(self.works(&state).await);
         checks.push(private(&state, &found));
         checks
     }
@@ -84,13 +84,20 @@ impl HomeBrowser {
     }
 
     /// Opens, reads and closes an empty page of Octo's own.
-    async fn works(&self) -> BrowserCheck {
+    async fn works(&self, state: &BrowserState) -> BrowserCheck {
         let about = BrowserCheckKind::Works;
         let Some(connected) = self.connected() else {
-            return check(about, BrowserCheckResult::Skipped, ApiError::new("browser.check.not_attached"));
+            let why = match state {
+                BrowserState::WaitingForAllow { .. } => "browser.check.once_allowed",
+                BrowserState::Apart
+                | BrowserState::Looking
+                | BrowserState::Attached { .. }
+                | BrowserState::Lost { .. } => "browser.check.not_attached",
+            };
+            return check(about, BrowserCheckResult::Skipped, ApiError::new(why));
         };
         let tried = async {
-            let tab = connected.tabs.open("about:blank").await.map_err(|error| error.to_string())?;
+            let tab = connected.tabs.open_behind("about:blank").await.map_err(|error| error.to_string())?;
             let page = octo_browser::Page::attach(&connected.link, &tab.target).await;
             let read = match &page {
                 Ok(page) => page.frames().await.map(|_| ()).map_err(|error| error.to_string()),
@@ -216,7 +223,11 @@ fn attached(state: &BrowserState) -> BrowserCheck {
         },
         BrowserState::WaitingForAllow { browser, .. } => {
             let note = ApiError::new("browser.check.waiting").arg("browser", browser);
-            check(about, BrowserCheckResult::Notice, note)
+            // Pressing Allow is the person's, so the note says where; what a button can do is end the waiting.
+            BrowserCheck {
+                repair: Some(BrowserRepair::StopWaiting),
+                ..check(about, BrowserCheckResult::Notice, note)
+            }
         }
         BrowserState::Lost { error } => {
             BrowserCheck { repair: attach, ..check(about, BrowserCheckResult::Broken, error.clone()) }
@@ -248,6 +259,7 @@ fn private(state: &BrowserState, found: &[Found]) -> BrowserCheck {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use octo_protocol::{Language, words};
 
     #[test]
     fn versions_are_read_however_a_browser_calls_itself() {
@@ -259,6 +271,18 @@ mod tests {
         ] {
             assert_eq!(major_of(version), major, "{version}");
         }
+    }
+
+    #[test]
+    fn while_the_browser_asks_its_line_says_where_to_answer_and_can_end_the_waiting() {
+        let waiting = BrowserState::WaitingForAllow { browser: "Chrome".to_owned(), since: 0 };
+        let line = attached(&waiting);
+        assert_eq!(
+            (line.result, line.repair),
+            (BrowserCheckResult::Notice, Some(BrowserRepair::StopWaiting))
+        );
+        let words = words::explain(Language::En, &line.note);
+        assert!(words.contains("Chrome") && words.contains("press Allow"), "{words}");
     }
 
     #[test]

@@ -92,6 +92,15 @@ impl Fetched {
     }
 }
 
+/// A file is taken while this is held.
+pub(super) struct Expecting(Arc<Mutex<Guard>>);
+
+impl Drop for Expecting {
+    fn drop(&mut self) {
+        super::lock(&self.0).awaiting = Awaiting::Nothing;
+    }
+}
+
 /// The files of the pages a session works in.
 #[derive(Default)]
 pub(super) struct Fetching {
@@ -121,10 +130,11 @@ impl Fetching {
         }
     }
 
-    /// Whether the person was asked about a file that may come of the call that is carried out now. It holds until
-    /// the next one.
-    pub fn expect(&self, awaiting: Awaiting) {
+    /// Whether the person was asked about a file that may come of the call that is carried out now. It holds for as
+    /// long as the call does, which holds this, and for the first file that begins.
+    pub fn expect(&self, awaiting: Awaiting) -> Expecting {
         super::lock(&self.guard).awaiting = awaiting;
+        Expecting(Arc::clone(&self.guard))
     }
 
     /// What came of the page's files since this was asked last. Those that have just begun are waited for a little.

@@ -12,10 +12,10 @@ use octo_browser::{
     Area, Boxes, LocateError, PageError, ShotError,
     cdp::browser_protocol::dom::BackendNodeId,
     safety::{Address, Origin, PageBlock, PageText, Sensitive, block},
-    snapshot::{Captured, Filter, NoPart, Piece, Query, Snapshot, WHOLE, estimate_tokens},
+    snapshot::{self, Captured, Content, Filter, NoPart, Piece, Query, Snapshot, WHOLE, estimate_tokens},
 };
 use octo_protocol::ResultImage;
-use octo_tools::ToolError;
+use octo_tools::{PageLines, ToolError};
 use std::fmt::Write as _;
 
 /// A page that is where the task may not be.
@@ -47,7 +47,7 @@ impl Seat {
             work.view(ground.tab.number).forget();
             return Ok(Err(Strayed(address)));
         }
-        self.entitle(&work.redactor.redact(&captured.title));
+        self.entitle(&work.redacted(&captured.title));
         Ok(Ok(captured))
     }
 
@@ -69,26 +69,30 @@ impl Seat {
         &self,
         work: &mut Work,
         ground: &Ground<'_>,
+        lines: PageLines,
         part: u32,
     ) -> Result<Told, ToolError> {
         let (origin, snapshot) = self.look_at_page(work, ground).await?;
         let by_name = self.typed_by_name(&origin, snapshot);
-        let rendered = snapshot.render(SNAPSHOT, Filter::default());
+        let filter = filter(lines);
+        let rendered = snapshot.render(SNAPSHOT, filter);
         let mut told = Told::default();
         let text = if rendered.left_out.is_empty() && part == 1 {
             rendered.text
         } else {
+            let parts = pieces(&snapshot.render(WHOLE, filter).text);
             let whole = snapshot.render(WHOLE, Filter::default()).text;
-            let parts = pieces(&whole);
-            let kept =
-                PageBlock { origin: origin.clone(), lines: Vec::new(), text: PageText::new(whole.clone()) };
-            let file = block(&kept, usize::MAX, &work.redactor);
+            let kept = PageBlock { origin: origin.clone(), lines: Vec::new(), text: PageText::new(whole) };
+            let file = marked(&block(&kept, usize::MAX, &work.read().redactor), &origin);
             let name = format!(
                 "page-{}.txt",
                 blake3::hash(file.as_bytes()).to_hex().chars().take(12).collect::<String>()
             );
             let file = match self.0.outputs.keep(&name, &file) {
-                Ok(path) => format!(" The whole snapshot is in {}.", path.display()),
+                Ok(path) => format!(
+                    " The whole snapshot is in {}; each line of it says of which site its words are.",
+                    path.display()
+                ),
                 Err(_) => String::new(),
             };
             let of = parts.len() + 1;
@@ -202,7 +206,7 @@ impl Seat {
         if !self.may_be_at(leave, &address) {
             return Err(ToolError::new(Strayed(address).words("No picture was taken.")));
         }
-        let redactor = work.redactor.clone();
+        let redactor = work.read().redactor.clone();
         let view = work.view(tab.number);
         let taking = async {
             // The pointer is for the person. A page it cannot be taken from is still worth its picture.
@@ -242,6 +246,15 @@ impl Seat {
     }
 }
 
+/// What a snapshot of these lines holds.
+fn filter(lines: PageLines) -> Filter {
+    match lines {
+        PageLines::All => Filter::default(),
+        PageLines::Targets => Filter { content: Content::Targets, ..Filter::default() },
+        PageLines::OnScreen => Filter { area: snapshot::Area::Viewport, ..Filter::default() },
+    }
+}
+
 /// A text in pieces of a bearable length, cut between lines.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = vec![String::new()];
@@ -260,6 +273,11 @@ fn pieces(text: &str) -> Vec<String> {
         }
     }
     pieces
+}
+
+/// A block whose every line says whose words it has: a file of it is read, and searched, line by line.
+fn marked(block: &str, origin: &str) -> String {
+    block.lines().map(|line| format!("[page of {origin}] {line}\n")).collect()
 }
 
 #[cfg(test)]

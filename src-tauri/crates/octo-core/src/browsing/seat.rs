@@ -28,6 +28,9 @@ use tokio_util::sync::CancellationToken;
 pub(super) const STOPPED: &str =
     "The page was let go of before this was done; what it had done until then may remain.";
 
+/// What the model is told of a call during which the person took the page over.
+pub(super) const TAKEN: &str = "The person took the page over before this was done to its end; a part of it may be done, and nothing was read. The next call waits until they hand it back: take a snapshot then.";
+
 /// How long a tab may take to wake up, and how often it is looked whether it has.
 const WAKING: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(100);
@@ -71,6 +74,13 @@ pub(super) struct Work {
     pub weighed: Option<(BrowserWish, Found)>,
     /// The files that come of its pages.
     pub fetching: Fetching,
+    /// What it and its relatives know of pages.
+    read: Arc<Mutex<Read>>,
+}
+
+/// What is known of pages that were read.
+#[derive(Default)]
+pub(super) struct Read {
     /// What was read where.
     pub memory: Memory,
     /// Takes the values of secrets out of what is read.
@@ -78,9 +88,14 @@ pub(super) struct Work {
 }
 
 impl Seat {
-    pub(super) fn new(browser: HomeBrowser, session: SessionId, outputs: PathBuf) -> Self {
+    pub(super) fn new(
+        browser: HomeBrowser,
+        session: SessionId,
+        read: Arc<Mutex<Read>>,
+        outputs: PathBuf,
+    ) -> Self {
         let hand = watch::Sender::new(PageHand::Agent);
-        let work = Work { fetching: Fetching::new(hand.subscribe()), ..Work::default() };
+        let work = Work { fetching: Fetching::new(hand.subscribe()), read, ..Work::default() };
         Self(Arc::new(Place {
             browser,
             session,
@@ -141,6 +156,12 @@ impl Seat {
         let _ours = hand.wait_for(|hand| *hand == PageHand::Agent).await;
     }
 
+    /// Ends once the person has the page.
+    pub(super) async fn taken(&self) {
+        let mut hand = self.0.hand.subscribe();
+        let _ours = hand.wait_for(|hand| *hand == PageHand::Person).await;
+    }
+
     /// Who had the page since the model was told of it last. Asked where that is told now.
     pub(super) fn handed(&self) -> Hand {
         if self.0.taken.swap(false, Ordering::Relaxed) { Hand::Returned } else { Hand::Kept }
@@ -152,9 +173,9 @@ impl Seat {
 
     /// What the conversation holds of pages was read, also where that was before a restart.
     pub(crate) async fn remember(&self, told: impl Iterator<Item = &str>) {
-        let mut work = self.work().await;
+        let work = self.work().await;
         for (site, text) in told.flat_map(shown_in) {
-            work.memory.shown(&site, text);
+            work.read().memory.shown(&site, text);
         }
     }
 
@@ -177,7 +198,7 @@ impl Seat {
     }
 
     pub(super) async fn connect(&self) -> Result<Connected, ToolError> {
-        self.0.browser.connect().await.map_err(|error| state::for_model(&error))
+        self.0.browser.connect_for_tool().await.map_err(|error| state::for_model(&error))
     }
 }
 
@@ -233,16 +254,26 @@ impl Work {
         let Some(snapshot) = self.views.get(&tab).and_then(View::last) else { return };
         for (origin, text) in snapshot.texts() {
             if let Origin::Site(site) = Origin::read(origin) {
-                self.memory.shown(&site, &text);
+                self.read().memory.shown(&site, &text);
             }
         }
+    }
+
+    /// What is known of pages that were read. It is held by nobody across an await.
+    pub fn read(&self) -> std::sync::MutexGuard<'_, Read> {
+        lock(&self.read)
+    }
+
+    /// A text without the values of secrets.
+    pub fn redacted(&self, text: &str) -> String {
+        self.read().redactor.redact(text)
     }
 
     /// Takes secrets out of what a card says by a page's words.
     pub fn redact(&self, view: &mut BrowserView) {
         let target = view.target.as_mut().map(|target| &mut target.name);
         for shown in view.title.as_mut().into_iter().chain(target) {
-            *shown = self.redactor.redact(shown);
+            *shown = self.redacted(shown);
         }
     }
 

@@ -213,7 +213,7 @@ impl Seat {
                     let release = releases.next().filter(|release| *release.name() == name);
                     let release = release.ok_or_else(|| ToolError::new(super::faults::CHANGED))?;
                     let value = self.0.browser.secrets().fetch(release).await?;
-                    let learnt = work.redactor.learn(&name, &value);
+                    let learnt = work.read().redactor.learn(&name, &value);
                     learnt.map_err(|fault| ToolError::new(format!("Nothing was typed: {fault}.")))?;
                     typed.push_str(value.expose_secret());
                 }

@@ -1,6 +1,6 @@
 //! The browser's tabs: which one a call is about, and what is told of the others.
 
-use super::{card, carry::Told, seat::Work};
+use super::{Seat, card, carry::Told, seat::Work};
 use octo_browser::{
     Connected, Page, Tab, TabNumber,
     safety::{Address, PageBlock, PageText},
@@ -81,7 +81,7 @@ pub(super) async fn address_of(work: &Work, connected: &Connected, tab: &Tab) ->
 }
 
 /// All tabs, by title and site: more of a page is seen only where it is granted.
-pub(super) async fn list(work: &Work, connected: &Connected) -> Result<Told, ToolError> {
+pub(super) async fn list(seat: &Seat, work: &Work, connected: &Connected) -> Result<Told, ToolError> {
     let tabs = connected.tabs.list().await;
     let tabs = tabs.map_err(|error| ToolError::new(format!("The browser did not answer: {error}.")))?;
     let mut text = String::new();
@@ -94,10 +94,11 @@ pub(super) async fn list(work: &Work, connected: &Connected) -> Result<Told, Too
             marks.push("shown");
         }
         if tab.owner == octo_browser::Owner::Octo {
-            marks.push("opened from here");
+            let is_ours = seat.0.browser.has_opened(tab.number, seat.0.session);
+            marks.push(if is_ours { "opened from here" } else { "opened in another conversation" });
         }
         let marks = if marks.is_empty() { String::new() } else { format!(" ({})", marks.join(", ")) };
-        let site = card::name_of(&Address::of(&tab.url));
+        let site = card::origin_of(&tab.url);
         let _ = writeln!(text, "{} {} \"{}\"{marks}", tab.number, site, card::line(&tab.title));
     }
     let more = tabs.len().saturating_sub(TABS);
@@ -130,7 +131,7 @@ pub(super) async fn popups(work: &mut Work, connected: &Connected, tab: &Tab) ->
         if is_new {
             // Told once: its numbers begin here.
             work.views.entry(other.number).or_default();
-            let site = card::name_of(&Address::of(&other.url));
+            let site = card::origin_of(&other.url);
             let _ = writeln!(text, "The page opened tab {} ({site}). Use focus to work in it.", other.number);
         }
     }

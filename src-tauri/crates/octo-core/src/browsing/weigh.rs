@@ -98,6 +98,22 @@ impl Seat {
         wish: &BrowserWish,
         leave: &BrowserLeave,
     ) -> Result<Found, ToolError> {
+        let mut found = self.look_at(work, connected, wish, leave).await?;
+        // A page may name an element after what was typed into another, and say it in a dialog. Before it is cut to
+        // a line: of a value that is cut, the rest would not be known any more.
+        if let Some(target) = &mut found.weight.target {
+            target.name = line(&work.redacted(&target.name));
+        }
+        Ok(found)
+    }
+
+    async fn look_at(
+        &self,
+        work: &mut Work,
+        connected: &Connected,
+        wish: &BrowserWish,
+        leave: &BrowserLeave,
+    ) -> Result<Found, ToolError> {
         let step = step(&wish.deed);
         match &wish.deed {
             WishedDeed::Status | WishedDeed::Tabs => Ok(Found::default()),
@@ -115,9 +131,14 @@ impl Seat {
             }
             WishedDeed::Close => {
                 let tab = tabs::named(connected, wish).await?;
-                if tab.owner == Owner::Person {
+                let whose = match tab.owner {
+                    Owner::Octo if self.0.browser.has_opened(tab.number, self.0.session) => None,
+                    Owner::Octo => Some("was opened in another conversation"),
+                    Owner::Person => Some("is the person's own"),
+                };
+                if let Some(whose) = whose {
                     return Err(ToolError::new(format!(
-                        "Tab {} is the person's own. Only tabs that were opened from here are closed; ask the person to close it.",
+                        "Tab {} {whose}. Only tabs that were opened from here are closed; ask the person to close it.",
                         tab.number
                     )));
                 }
@@ -199,7 +220,7 @@ impl Seat {
                     about.judged(&mut found.weight, work, (&Origin::read(&dialog.url), None), action);
                     found.weight.target = Some(PageElement {
                         role: dialog.kind.name().to_owned(),
-                        name: line(&dialog.message),
+                        name: dialog.message.clone(),
                     });
                 }
                 found.weight.mark.push_str(&format!(" {} {}", dialog.kind.name(), dialog.message));
@@ -229,7 +250,7 @@ impl Seat {
         };
         let place = self.place(step, address);
         let forbidden = matches!(place.as_ref().map(|place| &place.entry), Some(Entry::Never { .. }));
-        let risks = if forbidden { Vec::new() } else { risks(&judge(&act, &work.memory)) };
+        let risks = if forbidden { Vec::new() } else { risks(&judge(&act, &work.read().memory)) };
         Weight { place, risks, ..Weight::default() }
     }
 

@@ -7,7 +7,7 @@ use octo_protocol::{
 };
 use octo_skills::{Memory, MemoryError, NewMemory};
 use octo_store::MemoryWriter;
-use octo_workspace::{Removal, private_folder, write_private};
+use octo_workspace::{IfTaken, Removal, draft_private, private_folder};
 use std::collections::HashMap;
 
 /// A memory as somebody wants it written.
@@ -128,19 +128,36 @@ impl Library {
             return Err(ApiError::new("memory.persona_too_long").arg("most", MAX_PERSONA / 1_000));
         }
         let path = self.0.agents.path(kind);
+        let at = path.clone();
+        let unwritable = move |error: std::io::Error| {
+            ApiError::new("memory.unwritable").arg("path", at.display()).detail(error)
+        };
+        // The new text is whole on the disk before the one that is there goes: a full disk costs nothing.
+        let draft = if text.trim().is_empty() {
+            None
+        } else {
+            let (folder, place, unwritable) =
+                (self.0.agents.folder().to_owned(), path.clone(), unwritable.clone());
+            let drafted = blocking(move || {
+                private_folder(&folder).map_err(&unwritable)?;
+                draft_private(&place, format!("{}\n", text.trim()).as_bytes()).map_err(&unwritable)
+            });
+            Some(drafted.await?)
+        };
+        let mut old = None;
         if path.symlink_metadata().is_ok() {
             let removal = Removal { who: RemovedBy::Person, session: None, project: None, command: None };
-            trash.throw_away(path.clone(), removal).await?;
+            old = Some(trash.throw_away(path.clone(), removal).await?);
         }
-        if !text.trim().is_empty() {
-            let folder = self.0.agents.folder().to_owned();
-            blocking(move || {
-                let unwritable =
-                    |error| ApiError::new("memory.unwritable").arg("path", path.display()).detail(error);
-                private_folder(&folder).map_err(unwritable)?;
-                write_private(&path, format!("{}\n", text.trim()).as_bytes()).map_err(unwritable)
-            })
-            .await?;
+        if let Some(draft) = draft
+            && let Err(error) = blocking(move || draft.place().map_err(unwritable)).await
+        {
+            if let Some(old) = old
+                && let Err(error) = trash.put_back(old, path, IfTaken::Refuse).await?
+            {
+                tracing::error!(%error, "what was there stays in the trash");
+            }
+            return Err(error);
         }
         self.changed();
         self.persona().await

@@ -1,7 +1,9 @@
 //! What an agent asks at the desk about the settings. It changes none: it proposes, and the person sets.
 
-use octo_protocol::{LiveTurnLimit, Settings, SettingsPatch, SubAgentLimit};
+use octo_protocol::Settings;
 use octo_tools::{SettingsQuery, ToolError};
+use serde::Deserialize;
+use std::{collections::BTreeMap, fmt, sync::LazyLock};
 
 pub(super) fn answer(settings: &Settings, query: SettingsQuery) -> Result<String, ToolError> {
     // No key and no password is among them: those are in the keychain.
@@ -33,41 +35,56 @@ pub(super) fn answer(settings: &Settings, query: SettingsQuery) -> Result<String
     }
 }
 
-/// The settings that can be proposed, by their pages: those whose value is one word or number, and none that decides
-/// what may run unasked.
-const PROPOSED: [(&str, &str); 6] = [
-    ("appearance", "theme"),
-    ("behaviour", "keep_warm"),
-    ("behaviour", "live_turns"),
-    ("behaviour", "suggestions"),
-    ("general", "language"),
-    ("knowledge", "sub_agents"),
-];
+/// What a setting can be proposed to be.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Range {
+    Words { may: Vec<String> },
+    Numbers { from: u64, to: u64 },
+}
+
+impl Range {
+    fn has(&self, value: &str) -> bool {
+        match self {
+            Self::Words { may } => may.iter().any(|word| word == value),
+            Self::Numbers { from, to } => {
+                value.parse().is_ok_and(|number: u64| (*from..=*to).contains(&number))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Words { may } => write!(out, "one of {}", may.join(", ")),
+            Self::Numbers { from, to } => write!(out, "a number from {from} to {to}"),
+        }
+    }
+}
+
+/// The settings that can be proposed, by their page and their key there: those whose value is one word or number, and
+/// none that decides what may run unasked, where it goes, what it may cost or what is kept. The page reads the same list, by which it
+/// also knows where in the settings each is.
+static PROPOSED: LazyLock<BTreeMap<String, Range>> = LazyLock::new(|| {
+    // A list that is broken, which its test rules out, proposes nothing.
+    serde_json::from_str(include_str!("proposed-settings.json")).unwrap_or_default()
+});
 
 /// Whether a value can be proposed for a setting of a page.
 fn proposed(page: &str, key: &str, value: &str) -> Result<(), ToolError> {
-    if !PROPOSED.contains(&(page, key)) {
-        let all = PROPOSED.map(|(page, key)| format!("{page} {key}")).join(", ");
+    let Some(range) = PROPOSED.get(&format!("{page} {key}")) else {
+        let all: Vec<&str> = PROPOSED.keys().map(String::as_str).collect();
         return Err(ToolError::new(format!(
-            "Not done: {key} of {page} cannot be proposed. These can: {all}. For anything else, open the page and tell the \
-             person what to set."
+            "Not done: {key} of {page} cannot be proposed. These can: {}. For anything else, open the page and tell the \
+             person what to set.",
+            all.join(", ")
         )));
-    }
-    let number = value.parse::<u64>().ok();
-    let given = number.map_or_else(|| serde_json::Value::from(value), serde_json::Value::from);
-    let patch = serde_json::Value::Object([(key.to_owned(), given)].into_iter().collect());
-    let wrong = |why: String| Err(ToolError::new(format!("Not done: {key} cannot be {value}: {why}.")));
-    let read: SettingsPatch = match serde_json::from_value(patch) {
-        Ok(read) => read,
-        Err(error) => return wrong(error.to_string()),
     };
-    let limits = [
-        read.live_turns.map(|limit| (limit.effective(), LiveTurnLimit::MOST)),
-        read.sub_agents.map(|limit| (limit.effective(), SubAgentLimit::MOST)),
-    ];
-    match limits.into_iter().flatten().find(|(effective, _)| number != Some(u64::from(*effective))) {
-        Some((_, most)) => wrong(format!("it is a number from 1 to {most}")),
-        None => Ok(()),
+    if range.has(value) {
+        Ok(())
+    } else {
+        Err(ToolError::new(format!("Not done: {key} cannot be {value}: it is {range}.")))
     }
 }
 
@@ -80,16 +97,56 @@ mod tests {
         answer(&Settings::default(), SettingsQuery::Open { page: page.to_owned(), proposal })
     }
 
+    /// What the page would set, at the place the list names.
+    fn set(at: &[String], value: serde_json::Value) -> Result<Settings, serde_json::Error> {
+        let mut settings = serde_json::to_value(Settings::default())?;
+        let place = at.iter().fold(&mut settings, |inside, name| {
+            inside.get_mut(name).unwrap_or_else(|| panic!("there is no {name} at {at:?}"))
+        });
+        *place = value;
+        serde_json::from_value(settings)
+    }
+
     #[test]
-    fn a_setting_is_proposed_with_a_value_it_can_have() {
-        assert!(open("rules", None).unwrap().contains("opens Settings > rules"));
-        for (page, key, value) in [
-            ("appearance", "theme", "dark"),
-            ("behaviour", "live_turns", "2"),
-            ("knowledge", "sub_agents", "8"),
-        ] {
-            assert!(open(page, Some((key, value))).unwrap().contains(&format!("you propose {key}: {value}")));
+    fn each_value_that_can_be_proposed_is_one_the_setting_can_have_and_no_other_is() {
+        #[derive(Deserialize)]
+        struct Listed {
+            at: Vec<String>,
+            #[serde(flatten)]
+            range: Range,
         }
+        let list: BTreeMap<String, Listed> =
+            serde_json::from_str(include_str!("proposed-settings.json")).unwrap();
+        for (setting, Listed { at, range }) in &list {
+            let (page, key) = setting.split_once(' ').unwrap();
+            let (fit, unfit): (Vec<serde_json::Value>, Vec<String>) = match range {
+                Range::Words { may } => (
+                    may.iter().map(|word| word.as_str().into()).collect(),
+                    vec!["maybe".to_owned(), "1".to_owned()],
+                ),
+                Range::Numbers { from, to } => (
+                    [*from, *to].map(serde_json::Value::from).to_vec(),
+                    vec![(from - 1).to_string(), (to + 1).to_string(), "many".to_owned()],
+                ),
+            };
+            for value in fit {
+                let word = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                let answer = open(page, Some((key, &word))).unwrap();
+                assert!(answer.contains(&format!("you propose {key}: {word}")), "{setting} {word}: {answer}");
+                let settings = set(at, value.clone()).unwrap();
+                // What a setting cannot be is brought to what it can be where it is read.
+                let read = serde_json::to_value(settings).unwrap();
+                assert_eq!(at.iter().fold(&read, |inside, name| &inside[name]), &value, "{setting}");
+            }
+            for value in unfit {
+                open(page, Some((key, &value))).expect_err(&format!("{setting} {value}"));
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_is_opened_without_a_proposal_too() {
+        assert!(open("rules", None).unwrap().contains("opens Settings > rules"));
     }
 
     #[test]
@@ -102,6 +159,10 @@ mod tests {
             ("behaviour", "live_turns", "99"),
             ("behaviour", "live_turns", "many"),
             ("behaviour", "keep_warm", "1"),
+            ("behaviour", "trash_days", "1"),
+            ("models", "proxy", "off"),
+            ("knowledge", "other_agents", "on"),
+            ("general", "at", "on"),
         ] {
             let error = open(page, Some((key, value))).unwrap_err().text;
             assert!(error.starts_with("Not done: "), "{page} {key} {value}: {error}");

@@ -176,6 +176,7 @@ impl Library {
 
     /// Writes a skill as an archive that any program can read.
     pub(crate) async fn export(&self, wanted: SkillRef, to: PathBuf) -> Result<SkillExported, ApiError> {
+        let unfinished = self.0.unfinished.clone();
         let shelf = self.shelf_of(&wanted).await?;
         blocking(move || {
             let skill = shelf.find(&wanted)?;
@@ -183,7 +184,7 @@ impl Library {
                 return Err(ApiError::new("skills.export_taken").arg("path", to.display()));
             }
             let export = octo_skills::export(skill).map_err(|error| ApiError::from(&error))?;
-            write_private(&to, &export.bytes).map_err(|error| unwritable(&to, &error))?;
+            unfinished.write_private(&to, &export.bytes).map_err(|error| unwritable(&to, &error))?;
             let left_out = export.notes.iter().filter_map(|note| note.args.get("field").cloned()).collect();
             Ok(SkillExported { path: to.display().to_string(), left_out })
         })

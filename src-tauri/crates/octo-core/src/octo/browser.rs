@@ -21,6 +21,7 @@ impl Octo {
                 json(Done {})
             }
             BrowserRequest::AttachBrowser(_) => {
+                browser.person_acted();
                 let browser = browser.clone();
                 // How it goes is told on the browser's topic.
                 tokio::spawn(async move { browser.connect().await.map(drop) });

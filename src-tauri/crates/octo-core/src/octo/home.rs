@@ -1,15 +1,13 @@
 //! Requests about Octo's home and its state.
 
-use super::{Octo, json};
+use super::{Octo, damage, json};
 use crate::diagnostics::{self, Facts};
 use octo_protocol::{
     ApiError, Diagnostics, DiagnosticsAbout, DiagnosticsId, HomeBackup, HomeErased, HomeRequest, HomeSizes,
     Language, SavedFile, words,
 };
 use octo_store::Health;
-use octo_workspace::{
-    copy_home, drop_private_folder, erase_all, measure_home, new_private_folder, note_copy, write_private,
-};
+use octo_workspace::{copy_home, erase_all, measure_home, note_copy, write_private};
 use serde_json::Value;
 use std::{
     collections::BTreeMap,
@@ -28,6 +26,7 @@ impl Octo {
             HomeRequest::CancelHomePlan(_) => json(self.cancel_home_plan().await?),
             HomeRequest::DropKeptHome(call) => json(self.drop_kept_home(PathBuf::from(call.path)).await?),
             HomeRequest::EraseHome(call) => json(self.erase(&call.confirm).await?),
+            HomeRequest::LookAtDamage(_) | HomeRequest::ReplaceDatabase(_) => Err(damage::not_damaged()),
             HomeRequest::MakeDiagnostics(_) => json(self.diagnose().await?),
             HomeRequest::SaveDiagnostics(call) => json(self.save_report(call.id, Path::new(&call.to)).await?),
         }
@@ -60,48 +59,40 @@ impl Octo {
         if octo_workspace::is_inside(&real, &home) {
             return Err(ApiError::new("home.backup_inside").arg("path", to.display()));
         }
-        let failed = |place: &Path, error: &dyn std::fmt::Display| {
-            ApiError::new("home.backup_failed").arg("path", place.display()).detail(error)
-        };
         let place = real.join(format!("octo-backup-{}", jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S")));
-        let made = place.clone();
-        blocking(move || new_private_folder(&made).map(drop).map_err(|error| failed(&made, &error))).await?;
-        let into = place.join("octo.db");
-        let copied = self.shared.store.read(move |reader| reader.copy_to(&into)).await;
         let how = words::say(self.shared.preferences().language, "backup.how", &BTreeMap::new());
-        let (from, into) = (home, place.clone());
-        let outcome = match copied {
-            Err(error) => Err(failed(&place, &error)),
-            Ok(()) => {
-                blocking(move || {
-                    let copy = copy_home(&from, &into).map_err(|error| failed(&into, &error))?;
-                    write_private(&into.join("README.txt"), how.as_bytes())
-                        .map_err(|error| failed(&into, &error))?;
-                    note_copy(&into, env!("CARGO_PKG_VERSION"), crate::session::now())
-                        .map_err(|error| failed(&into, &error))?;
-                    let database = into.join("octo.db").metadata().map_err(|error| failed(&into, &error))?;
-                    Ok((copy, database.len()))
-                })
-                .await
-            }
-        };
-        match outcome {
-            Ok((copy, database)) => Ok(HomeBackup {
+        let (store, unfinished) = (self.shared.store.clone(), self.shared.unfinished.clone());
+        blocking(move || {
+            let failed = |error: &dyn std::fmt::Display| {
+                ApiError::new("home.backup_failed").arg("path", place.display()).detail(error)
+            };
+            // Half a copy is worse than none: it has its name once it is whole.
+            let copied = unfinished.make_folder(
+                &place,
+                |error| failed(&error),
+                |half| {
+                    let database = half.join("octo.db");
+                    store
+                        .read_blocking(|reader| reader.copy_to(&database))
+                        .map_err(|error| failed(&error))?;
+                    let copy = copy_home(&home, half).map_err(|error| failed(&error))?;
+                    write_private(&half.join("README.txt"), how.as_bytes())
+                        .map_err(|error| failed(&error))?;
+                    note_copy(half, env!("CARGO_PKG_VERSION"), crate::session::now())
+                        .map_err(|error| failed(&error))?;
+                    let bytes = database.metadata().map_err(|error| failed(&error))?.len();
+                    Ok((copy, bytes))
+                },
+            );
+            let (copy, database) = copied?;
+            Ok(HomeBackup {
                 path: place.display().to_string(),
                 files: copy.files + 1,
                 bytes: copy.bytes + database,
                 missing: copy.missing,
-            }),
-            Err(error) => {
-                // Half a copy is worse than none.
-                let half = place.clone();
-                let dropped = tokio::task::spawn_blocking(move || drop_private_folder(&half)).await;
-                if !matches!(dropped, Ok(Ok(()))) {
-                    tracing::warn!("an unfinished copy of the home stays");
-                }
-                Err(error)
-            }
-        }
+            })
+        })
+        .await
     }
 
     /// Ends everything and deletes it. Refused before anything is touched where another process works in this home.
@@ -142,7 +133,7 @@ impl Octo {
 
     async fn diagnose(&self) -> Result<Diagnostics, ApiError> {
         let settings = self.shared.preferences();
-        let health = self.shared.store.read(|reader| reader.health()).await.unwrap_or_else(|error| {
+        let health = self.shared.store.health().await.unwrap_or_else(|error| {
             // A report is wanted most where something is wrong.
             Health { schema: 0, fault: Some(error.to_string()), sessions: 0 }
         });
@@ -171,9 +162,9 @@ impl Octo {
         let name = format!("octo-report-{}.txt", jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S"));
         let path = to.join(name);
         let text = written(&report, self.shared.preferences().language);
-        let place = path.clone();
+        let (place, unfinished) = (path.clone(), self.shared.unfinished.clone());
         blocking(move || {
-            write_private(&place, text.as_bytes()).map_err(|error| {
+            unfinished.write_private(&place, text.as_bytes()).map_err(|error| {
                 ApiError::new("diagnostics.failed").arg("path", place.display()).detail(error)
             })
         })

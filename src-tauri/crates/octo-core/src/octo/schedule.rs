@@ -34,7 +34,7 @@ impl Octo {
                 tasks.delete(call.task, RemovedBy::Person, None).await?;
                 json(Done {})
             }
-            ScheduleRequest::ListRuns(call) => json(tasks.runs(call.task, call.before, call.limit).await?),
+            ScheduleRequest::ListRuns(call) => json(tasks.runs(call.task, call.after, call.limit).await?),
             ScheduleRequest::AnswerMissed(call) => {
                 tasks.answer(call.run, call.answer).await?;
                 json(Done {})

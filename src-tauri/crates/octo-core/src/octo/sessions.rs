@@ -40,10 +40,12 @@ impl Octo {
                 json(SessionHits { hits: found.map_err(ApiError::from)? })
             }
             SessionRequest::StartSession(call) => {
+                self.shared.browser.person_acted();
                 let model = self.model_or_default(call.model).await?;
                 let folder = session_folder(Path::new(&call.folder))?;
                 self.remember_folder(&folder).await?;
-                let kind = Kind::Model { model, effort: call.effort, source: self.shared.config.source };
+                let source = self.shared.config.source;
+                let kind = Kind::Model { model, effort: call.effort, title: call.title, source };
                 json(self.start_session(folder, call.profile, call.mode, kind, call.blocks).await?)
             }
             SessionRequest::StartDemo(_) => json(self.start_demo().await?),
@@ -101,6 +103,9 @@ impl Octo {
             SessionRequest::SetNewDraft(call) => {
                 done(store.write(move |tx| tx.set_new_draft(&call.draft)).await.map_err(ApiError::from))
             }
+            SessionRequest::GetDraft(call) => {
+                json(store.read(move |reader| reader.draft_of(call.session)).await.map_err(ApiError::from)?)
+            }
             SessionRequest::GetNewDraft(_) => {
                 json(store.read(|reader| reader.new_draft()).await.map_err(ApiError::from)?)
             }
@@ -118,6 +123,7 @@ impl Octo {
     /// Sends what the person typed: a message, a built-in command, or a skill by its slash.
     async fn send(&self, session: SessionId, blocks: Vec<Block>) -> Result<Sent, ApiError> {
         let handle = self.session(session).await?;
+        self.shared.browser.person_acted();
         let place = handle.queue().await;
         let info = self.shared.store.read(move |reader| reader.session(session)).await;
         let info = info.map_err(ApiError::from)?.ok_or_else(unknown_session)?;
@@ -154,6 +160,7 @@ impl Octo {
         wish: SkillWish,
     ) -> Result<Sent, ApiError> {
         let typed = crate::session::sendable(typed)?;
+        self.shared.browser.person_acted();
         self.session(session).await?.ask(|reply| Ask::Invoke(typed, wish, reply)).await
     }
 
@@ -229,20 +236,23 @@ impl Octo {
                 return Err(ApiError::new("command.needs_session"));
             }
         }
-        let (model, effort, source, run) = match kind {
-            Kind::Model { model, effort, source } => (Some(model), effort, source, None),
-            Kind::Demo => (None, None, Source::Demo, None),
-            Kind::Task { model, run } => (Some(model), None, Source::Task, Some(run)),
+        let (model, effort, source, title, run) = match kind {
+            Kind::Model { model, effort, title, source } => (Some(model), effort, source, title, None),
+            Kind::Demo => (None, None, Source::Demo, None, None),
+            Kind::Task { model, run } => {
+                (Some(model), None, Source::Task, Some(run.run.name.clone()), Some(run))
+            }
+        };
+        let title = match title.filter(|title| !title.trim().is_empty()) {
+            Some(title) => naming::given_title(&title)?,
+            None => naming::title_from(&blocks).unwrap_or_default(),
         };
         let system = self.shared.system_prompt(profile.clone(), folder.clone(), &shelf).await?;
         let at = now();
         let folder = folder.display().to_string();
         let info = SessionInfo {
             id: SessionId::new(),
-            title: match &run {
-                Some(row) => naming::given_title(&row.run.name)?,
-                None => naming::title_from(&blocks).unwrap_or_default(),
-            },
+            title,
             folder: folder.clone(),
             profile,
             mode,
@@ -319,6 +329,7 @@ pub(super) enum Kind {
     Model {
         model: ModelId,
         effort: Option<Effort>,
+        title: Option<String>,
         source: Source,
     },
     Demo,

@@ -3,7 +3,7 @@
 use super::{Octo, json};
 use crate::{session::Ask, shared::Shared};
 use octo_protocol::{ApiError, SessionId, TimeRequest};
-use octo_store::{LeaseOutcome, probe};
+use octo_store::{BackedUp, LeaseOutcome, StoreError, probe};
 use octo_workspace::{TimeError, TimeMachine};
 use serde_json::Value;
 use std::{path::PathBuf, time::Duration};
@@ -57,18 +57,45 @@ impl Octo {
     /// Removes once a day what nothing refers to. Only in the one process that goes on with everything: a headless run
     /// beside it leaves that to it.
     pub(super) fn tidy_time(&self) {
-        let machine = self.shared.time.clone();
+        let (machine, home) = (self.shared.time.clone(), self.shared.config.home.clone());
         tokio::spawn(async move {
             // Not at the start, when there is more urgent work.
             tokio::time::sleep(FIRST_COLLECTION).await;
             loop {
-                let machine = machine.clone();
-                match tokio::task::spawn_blocking(move || machine.collect(BUDGET)).await {
+                let (machine, home) = (machine.clone(), home.clone());
+                let collected = tokio::task::spawn_blocking(move || {
+                    // What a damaged database mentions may be all that is left of it.
+                    if octo_store::has_damaged_aside(&home) {
+                        return Ok(octo_protocol::TimeCollected::default());
+                    }
+                    machine.collect(BUDGET)
+                });
+                match collected.await {
                     Ok(Ok(collected)) => tracing::info!(?collected, "kept content was tidied"),
                     Ok(Err(error)) => tracing::warn!(%error, "kept content was not tidied"),
                     Err(error) => tracing::error!(%error, "tidying kept content broke"),
                 }
                 tokio::time::sleep(BETWEEN_COLLECTIONS).await;
+            }
+        });
+    }
+
+    /// Makes the database's backup once a day, as [`Octo::tidy_time`] tidies: in one process only.
+    pub(super) fn tend_backups(&self) {
+        let store = self.shared.store.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(FIRST_BACKUP).await;
+            loop {
+                let store = store.clone();
+                let made = tokio::task::spawn_blocking(move || store.back_up(crate::session::now()));
+                match made.await {
+                    Ok(Ok(BackedUp::NotDue)) => {}
+                    Ok(Ok(outcome)) => tracing::info!(?outcome, "the day's backup of the database"),
+                    Ok(Err(StoreError::Closed)) => return,
+                    Ok(Err(error)) => tracing::warn!(%error, "the database was not backed up"),
+                    Err(error) => tracing::error!(%error, "backing the database up broke"),
+                }
+                tokio::time::sleep(BETWEEN_BACKUPS).await;
             }
         });
     }
@@ -148,6 +175,9 @@ pub(crate) async fn recover(shared: &Shared, session: SessionId) {
 
 /// How long after the start kept content is tidied first.
 const FIRST_COLLECTION: Duration = Duration::from_secs(10 * 60);
+/// How long after the start it is looked whether a backup is due.
+const FIRST_BACKUP: Duration = Duration::from_secs(2 * 60);
+const BETWEEN_BACKUPS: Duration = Duration::from_secs(60 * 60);
 const BETWEEN_COLLECTIONS: Duration = Duration::from_secs(24 * 60 * 60);
 /// What kept content may take on the disk, in bytes, where the person says nothing else.
 const BUDGET: u64 = 10 << 30;

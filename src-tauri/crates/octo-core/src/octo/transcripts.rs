@@ -30,7 +30,8 @@ impl Octo {
             }
             TranscriptRequest::ExportSession(call) => {
                 let session = Outgoing::gather(&self.shared, call.session).await?;
-                json(session.write(call.form, language, PathBuf::from(call.to)).await?)
+                let unfinished = self.shared.unfinished.clone();
+                json(session.write(call.form, language, PathBuf::from(call.to), unfinished).await?)
             }
             TranscriptRequest::InspectSessionFile(call) => json(self.inspect_file(call.from).await?),
             TranscriptRequest::ImportSession(call) => {

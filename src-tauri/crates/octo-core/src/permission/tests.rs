@@ -2,6 +2,7 @@
 
 mod pages;
 
+mod above;
 mod desk;
 
 use super::*;

@@ -4,11 +4,14 @@
 //! nothing.
 
 use super::{Tasks, file, plan, wording};
-use crate::library::{in_english, told};
+use crate::{
+    library::{in_english, told},
+    models::Models,
+};
 use jiff::{Timestamp, tz::TimeZone};
 use octo_protocol::{
-    CallId, Language, Millis, Mode, RemovedBy, RunCause, RunStatus, SkipReason, TaskCard, TaskContent,
-    TaskPlan, TaskRetry, TaskState, ToolView, words,
+    CallId, Language, Millis, MissedRun, Mode, Profile, RemovedBy, RunCause, RunStatus, SkipReason, TaskCard,
+    TaskContent, TaskNews, TaskPlan, TaskRetry, TaskState, ToolView, words,
 };
 use octo_tools::{DeskAsker, TaskDraft, TaskErrand, ToolError};
 use std::{collections::BTreeMap, fmt::Write, sync::PoisonError};
@@ -40,7 +43,7 @@ impl Tasks {
                     let faults = preview.errors.iter().map(|fault| in_english(&fault.error));
                     return Err(ToolError::new(faults.collect::<Vec<_>>().join("\n")));
                 }
-                let mut text = in_words(language, &plan, &preview.next);
+                let mut text = in_words(language, &plan, &preview.next, self.models());
                 for remark in &preview.remarks {
                     let said = words::say(language, &format!("error.{}", remark.key), &remark.args);
                     // Writing to a string cannot fail.
@@ -52,7 +55,7 @@ impl Tasks {
             TaskErrand::Run { task } | TaskErrand::Switch { task, .. } | TaskErrand::Delete { task } => {
                 let card = self.get(task).await.map_err(told)?;
                 match card.content {
-                    TaskContent::Plan { plan } => in_words(language, &plan, &card.next),
+                    TaskContent::Plan { plan } => in_words(language, &plan, &card.next, self.models()),
                     TaskContent::Broken { text, .. } => text,
                 }
             }
@@ -288,33 +291,80 @@ fn standing(status: &RunStatus) -> String {
     word.to_owned()
 }
 
-/// A plan for the person: in words, with its next times and its prompt.
-fn in_words(language: Language, plan: &TaskPlan, next: &[Millis]) -> String {
-    let zone = TimeZone::get(&plan.zone).unwrap_or(TimeZone::UTC);
-    let times: Vec<String> = next.iter().map(|at| local(*at, zone.clone())).collect();
-    let none = || words::say(language, "taskdesk.never", &BTreeMap::new());
-    let limit = plan.budget.map_or_else(
-        || words::say(language, "taskdesk.no_limit", &BTreeMap::new()),
-        |budget| format!("${}", file::dollars(budget)),
-    );
-    let mode = match plan.mode {
+/// A plan for the person: all of it in words, with its next times.
+fn in_words(language: Language, plan: &TaskPlan, next: &[Millis], models: &Models) -> String {
+    // Whoever adds a part of a plan meets it here: what is agreed to is seen.
+    let TaskPlan {
+        name,
+        prompt,
+        when,
+        zone: zone_name,
+        folder,
+        profile,
+        mode,
+        model,
+        budget,
+        minutes,
+        retry,
+        missed,
+        tell,
+    } = plan;
+    let say = |key: &str| words::say(language, key, &BTreeMap::new());
+    let zone = TimeZone::get(zone_name).unwrap_or(TimeZone::UTC);
+    let times: Vec<String> =
+        next.iter().filter_map(|at| wording::moment_said(language, *at, zone.clone())).collect();
+    let limit =
+        budget.map_or_else(|| say("taskdesk.no_limit"), |budget| format!("${}", file::dollars(budget)));
+    let mode = match mode {
         Mode::Ask => "taskdesk.mode.ask",
         Mode::AskRisky => "taskdesk.mode.ask_risky",
         Mode::Autonomous => "taskdesk.mode.autonomous",
     };
+    let model =
+        model.and_then(|model| models.vendor_name(model)).unwrap_or_else(|| say("taskdesk.model.default"));
+    let profile = match profile {
+        profile if *profile == Profile::GENERAL => say("profile.general"),
+        profile if *profile == Profile::CODING => say("profile.coding"),
+        own => own.to_string(),
+    };
+    let retry = match retry.times {
+        0 => say("taskdesk.retry.never"),
+        times => {
+            let args = [("times", times.to_string()), ("minutes", retry.minutes.to_string())];
+            words::say(language, "taskdesk.retry", &named(args))
+        }
+    };
+    let missed = match missed {
+        MissedRun::Skip => "tasks.missed.skip.sub",
+        MissedRun::RunOnce => "tasks.missed.run_once.sub",
+        MissedRun::Ask => "tasks.missed.ask.sub",
+    };
+    let tell = match tell {
+        TaskNews::All => "tasks.tell.all.sub",
+        TaskNews::Trouble => "tasks.tell.trouble.sub",
+        TaskNews::Nothing => "tasks.tell.nothing.sub",
+    };
     let args = [
-        ("name", plan.name.clone()),
-        ("when", wording::said(language, &plan.when)),
-        ("zone", plan.zone.clone()),
-        ("next", if times.is_empty() { none() } else { times.join(", ") }),
-        ("folder", plan.folder.clone()),
-        ("mode", words::say(language, mode, &BTreeMap::new())),
+        ("name", name.clone()),
+        ("when", wording::said(language, when)),
+        ("zone", zone_name.clone()),
+        ("next", if times.is_empty() { say("taskdesk.never") } else { times.join(words::LIST) }),
+        ("folder", folder.clone()),
+        ("mode", say(mode)),
+        ("model", model),
+        ("profile", profile),
         ("budget", limit),
-        ("minutes", plan.minutes.to_string()),
-        ("prompt", plan.prompt.clone()),
+        ("minutes", minutes.to_string()),
+        ("retry", retry),
+        ("missed", say(missed)),
+        ("tell", say(tell)),
+        ("prompt", prompt.clone()),
     ];
-    let args = args.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    words::say(language, "taskdesk.plan", &args)
+    words::say(language, "taskdesk.plan", &named(args))
+}
+
+fn named<const N: usize>(args: [(&str, String); N]) -> BTreeMap<String, String> {
+    args.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 fn local(at: Millis, zone: TimeZone) -> String {

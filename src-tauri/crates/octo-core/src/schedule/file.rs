@@ -234,6 +234,12 @@ fn model_word(id: ModelId, models: &dyn ModelNames) -> String {
     models.name(id).filter(|name| models.find(name) == Some(id)).unwrap_or_else(|| id.to_string())
 }
 
+/// An id that no model has, the same for each name: a task whose model was renamed or removed is still one, with a fault
+/// that is told when its time comes.
+fn nobody(name: &str) -> Option<ModelId> {
+    blake3::hash(name.as_bytes()).to_hex().get(..32)?.parse().ok()
+}
+
 fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, ApiError> {
     let parts = take_apart(text);
     let front = Front(&parts.front);
@@ -251,7 +257,9 @@ fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, Api
         profile: front.value("profile", |text| text.parse::<Profile>().ok())?.unwrap_or_default(),
         // What nobody said may do least.
         mode: front.value("mode", mode_named)?.unwrap_or(Mode::Ask),
-        model: front.value("model", |text| text.parse().ok().or_else(|| models.find(text)))?,
+        model: front.value("model", |text| {
+            text.parse().ok().or_else(|| models.find(text)).or_else(|| nobody(text))
+        })?,
         budget: front.value("budget", budget)?,
         minutes: front.value("minutes", |text| text.parse().ok())?.unwrap_or(MINUTES),
         retry: front.value("retry", retry_named)?.unwrap_or_default(),

@@ -37,8 +37,9 @@ impl Tasks {
         let file = self.file(name.clone()).await?;
         let (now, state) = (self.now(), self.states().await?.remove(&name));
         let is_on = state.as_ref().is_some_and(|state| state.on == Switch::On);
-        // As the schedule's clock has it; a file that went another way says when itself.
-        let gone = state.as_ref().and_then(|state| state.decided).unwrap_or(deleted);
+        // As the schedule's clock has it, where it saw it go.
+        let seen = self.schedule().deleted(|all| all.remove(&name));
+        let gone = seen.or_else(|| state.as_ref()?.decided).unwrap_or(deleted);
         let passed = file.plan.as_ref().is_ok_and(|plan| {
             Times::new(&plan.when, &plan.zone)
                 .is_ok_and(|times| times.after(gone).next().is_some_and(|time| time <= now))

@@ -286,6 +286,7 @@ impl Tasks {
         let removal = Removal { who, session, project: None, command: None };
         self.0.trash.throw_away(path, removal).await?;
         let now = self.now();
+        self.schedule().deleted(|deleted| deleted.insert(task.clone(), now));
         let gone = self.0.store.write(move |tx| {
             // Should it come back, what passed meanwhile is over: until when it was there is kept.
             tx.task_decided(&task, Some(now))?;
@@ -303,12 +304,12 @@ impl Tasks {
     pub(crate) async fn runs(
         &self,
         task: Option<String>,
-        before: Option<Millis>,
+        after: Option<RunId>,
         limit: u32,
     ) -> Result<TaskRuns, ApiError> {
         let since = self.now().saturating_sub(MONTH);
         let read = self.0.store.read(move |reader| {
-            let runs = reader.runs(task.as_deref(), before, limit.min(RUNS))?;
+            let runs = reader.runs(task.as_deref(), after, limit.min(RUNS))?;
             Ok(TaskRuns { runs, month: reader.run_totals(task.as_deref(), since)? })
         });
         read.await.map_err(ApiError::from)

@@ -29,8 +29,6 @@ use tokio_util::sync::CancellationToken;
 const LONGEST: Duration = Duration::from_secs(30);
 /// The shortest between two looks that nothing set off.
 const SHORTEST: Duration = Duration::from_millis(200);
-/// Runs that go on at the same time; more wait for their turn.
-const AT_ONCE: usize = 3;
 const MINUTE: Millis = 60 * 1_000;
 /// The longest until a failed run is tried again, which a plan may say: a day.
 const HELD: Millis = 24 * 60 * MINUTE;
@@ -232,7 +230,9 @@ impl Tender {
             scene.open.iter().filter(|row| is_on(row)).map(|row| row.run.task.as_str()).collect();
         // One that waits for the person takes no place.
         let running = scene.open.iter().filter(|row| row.run.status == RunStatus::Running).count();
-        let mut free = AT_ONCE.saturating_sub(running);
+        // As many as the person lets work at a time; sessions of theirs are counted where turns are let in.
+        let most = octo.shared().preferences().live_turns.effective() as usize;
+        let mut free = most.saturating_sub(running);
         let mut news = false;
         for row in &scene.open {
             let RunStatus::Waiting { until } = row.run.status else { continue };

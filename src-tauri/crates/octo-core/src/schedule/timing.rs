@@ -2,7 +2,8 @@
 //!
 //! A timing is a pattern of local dates and times, the same every day whatever the clocks do. Each local time becomes
 //! one moment: one that is skipped when the clocks go forward is the first moment after the gap, one that comes twice
-//! when they go back is the first of the two, and two that fall together are one.
+//! when they go back is the first of the two, and two that fall together are one. Only what runs again and again goes
+//! on in the second pass of an hour that comes twice, as long as its distance is kept.
 
 mod cron;
 mod grid;
@@ -15,9 +16,13 @@ use jiff::{
     tz::{AmbiguousOffset, TimeZone},
 };
 use octo_protocol::{Millis, TimeUnit, Timing, Weekday};
+use std::collections::VecDeque;
 
 /// The shortest distance between two runs, in minutes.
 pub(crate) const SHORTEST: u64 = 5;
+
+/// How long a repeated piece of a day is at most.
+const LONGEST_FOLD: Millis = 3 * 60 * 60 * 1_000;
 
 /// A timing that was read, in its zone.
 #[derive(Clone, Debug)]
@@ -125,26 +130,39 @@ impl Times {
 
     /// The moments after `after`, earliest first.
     pub(crate) fn after(&self, after: Millis) -> impl Iterator<Item = Millis> {
-        let begin = Timestamp::from_millisecond(after).ok().map(|at| self.zone.to_datetime(at));
-        let local: Box<dyn Iterator<Item = DateTime>> = match begin {
-            None => Box::new(std::iter::empty()),
-            Some(begin) => self.pattern.locals(begin),
+        let moments: Box<dyn Iterator<Item = Millis>> = match &self.pattern {
+            Pattern::Grid(grid) => {
+                // In the first pass of an hour, local times that lie behind come once more.
+                let locals = self.locals_from(after.saturating_sub(LONGEST_FOLD));
+                Box::new(both_passes(locals.filter_map(move |local| self.moments(local)), grid.distance()))
+            }
+            _ => Box::new(self.locals_from(after).filter_map(move |local| Some(self.moments(local)?.0))),
         };
         let mut last = after;
-        local.filter_map(move |local| self.moment(local)).filter(move |at| {
+        moments.filter(move |at| {
             let is_new = *at > last;
             last = last.max(*at);
             is_new
         })
     }
 
-    /// The one moment of a local time; none beyond the end of time.
-    fn moment(&self, local: DateTime) -> Option<Millis> {
+    fn locals_from(&self, from: Millis) -> Box<dyn Iterator<Item = DateTime> + '_> {
+        match Timestamp::from_millisecond(from) {
+            Err(_) => Box::new(std::iter::empty()),
+            Ok(at) => self.pattern.locals(self.zone.to_datetime(at)),
+        }
+    }
+
+    /// The moment of a local time, and the second one of a time that comes twice; none beyond the end of time.
+    fn moments(&self, local: DateTime) -> Option<(Millis, Option<Millis>)> {
         let ambiguous = self.zone.to_ambiguous_timestamp(local);
         let at = match ambiguous.offset() {
             AmbiguousOffset::Unambiguous { offset } => offset.to_timestamp(local).ok()?,
             // The first of the two is by the clock before the change.
-            AmbiguousOffset::Fold { before, .. } => before.to_timestamp(local).ok()?,
+            AmbiguousOffset::Fold { before, after } => {
+                let second = after.to_timestamp(local).ok().map(Timestamp::as_millisecond);
+                return Some((before.to_timestamp(local).ok()?.as_millisecond(), second));
+            }
             AmbiguousOffset::Gap { before, .. } => {
                 // By the clock before the change it is at the change or after it.
                 let late = before.to_timestamp(local).ok()?;
@@ -152,8 +170,40 @@ impl Times {
                 self.zone.preceding(beyond).next()?.timestamp()
             }
         };
-        Some(at.as_millisecond())
+        Some((at.as_millisecond(), None))
     }
+}
+
+/// Moments with those of a second pass among them, earliest first. Those of the second pass keep their `distance` from
+/// the one before: what runs every eight hours has no second run an hour later.
+fn both_passes(
+    mut moments: impl Iterator<Item = (Millis, Option<Millis>)>,
+    distance: Millis,
+) -> impl Iterator<Item = Millis> {
+    let mut next = moments.next();
+    let mut second_pass: VecDeque<Millis> = VecDeque::new();
+    let mut last = Millis::MIN;
+    std::iter::from_fn(move || {
+        loop {
+            let again = second_pass.front().copied();
+            match (next, again) {
+                (Some((first, _)), Some(again)) if again < first => {}
+                (Some((first, second)), _) => {
+                    second_pass.extend(second);
+                    next = moments.next();
+                    last = first;
+                    return Some(first);
+                }
+                (None, Some(_)) => {}
+                (None, None) => return None,
+            }
+            second_pass.pop_front();
+            if let Some(again) = again.filter(|again| again.saturating_sub(last) >= distance) {
+                last = again;
+                return Some(again);
+            }
+        }
+    })
 }
 
 impl Pattern {

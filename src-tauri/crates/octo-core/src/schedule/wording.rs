@@ -13,7 +13,9 @@
 //! | `cron 30 8 * * 1-5` | a cron expression |
 
 use super::timing::{moment, time};
-use octo_protocol::{Language, TimeUnit, Timing, Weekday, words};
+use jiff::{Timestamp, tz::TimeZone};
+use octo_protocol::{Language, Millis, TimeUnit, Timing, Weekday, words};
+use std::collections::BTreeMap;
 
 /// All days, in their order, as they are written.
 const DAYS: [(Weekday, &str); 7] = [
@@ -52,6 +54,14 @@ pub(crate) fn written(timing: &Timing) -> String {
     }
 }
 
+/// A moment in the person's words, its weekday first; none beyond the years a calendar has.
+pub(crate) fn moment_said(language: Language, at: Millis, zone: TimeZone) -> Option<String> {
+    let at = Timestamp::from_millisecond(at).ok()?.to_zoned(zone);
+    let (_, day) = DAYS.get(usize::try_from(at.weekday().to_monday_zero_offset()).ok()?)?;
+    let day = words::say(language, &format!("taskdesk.when.{day}"), &BTreeMap::new());
+    Some(format!("{day} {}", at.strftime("%Y-%m-%d %H:%M")))
+}
+
 /// A timing in the person's words.
 pub(crate) fn said(language: Language, timing: &Timing) -> String {
     let say = |key: &str, args: &[(&str, String)]| {
@@ -76,17 +86,17 @@ pub(crate) fn said(language: Language, timing: &Timing) -> String {
             say(&format!("{unit}{until}"), &args)
         }
         Timing::Weekly { days, times } => {
-            let at = ("times", times.join(", "));
+            let at = ("times", times.join(words::LIST));
             if DAYS.iter().all(|(day, _)| days.contains(day)) {
                 return say("daily", &[at]);
             }
             let days = DAYS.iter().filter(|(day, _)| days.contains(day));
             let names: Vec<String> = days.map(|(_, name)| say(name, &[])).collect();
-            say("weekly", &[("days", names.join(", ")), at])
+            say("weekly", &[("days", names.join(words::LIST)), at])
         }
         Timing::Monthly { days, times } => {
             let days: Vec<String> = days.iter().map(u8::to_string).collect();
-            say("monthly", &[("days", days.join(", ")), ("times", times.join(", "))])
+            say("monthly", &[("days", days.join(words::LIST)), ("times", times.join(words::LIST))])
         }
         Timing::Cron { expression } => say("cron", &[("expression", expression.clone())]),
     }

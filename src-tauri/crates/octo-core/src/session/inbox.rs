@@ -253,16 +253,16 @@ impl Session {
                     self.note(ApiError::new("command.model_set").arg("model", name)).await?;
                 }
                 None => {
-                    let known = self.shared.models.names().join(", ");
-                    self.note(ApiError::new("command.model_unknown").arg("model", name).arg("known", known))
+                    let known = self.shared.models.names();
+                    self.note(ApiError::new("command.model_unknown").arg("model", name).list("known", known))
                         .await?;
                 }
             },
             Command::Model(None) => {
                 let model =
                     self.info.model.and_then(|id| self.shared.models.vendor_name(id)).unwrap_or_default();
-                let known = self.shared.models.names().join(", ");
-                self.note(ApiError::new("command.model").arg("model", model).arg("known", known)).await?;
+                let known = self.shared.models.names();
+                self.note(ApiError::new("command.model").arg("model", model).list("known", known)).await?;
             }
             Command::Folder(Some(folder)) => self.set_folder(&folder).await?,
             Command::Folder(None) => {

@@ -223,7 +223,7 @@ impl Session {
             Ok(report) => ApiError::new("time.went_but_kept")
                 .arg("task", report.active)
                 .arg("changed", report.changed)
-                .arg("kept", report.kept.join(", ")),
+                .list("kept", report.kept),
             Err(error) if error.is_of_the_store() => return Err(error),
             Err(error) => error,
         };

@@ -188,7 +188,7 @@ mod tests {
             (WishedDeed::Download { target: 1 }, Some(LastingKind::Downloaded)),
             (WishedDeed::Evaluate { script: "secret".to_owned() }, Some(LastingKind::Acted)),
             (WishedDeed::Act(PageAct::Hover(1)), None),
-            (WishedDeed::Snapshot { part: 1 }, None),
+            (WishedDeed::Snapshot { lines: octo_tools::PageLines::All, part: 1 }, None),
             (WishedDeed::Read { target: None, part: 1 }, None),
             (WishedDeed::Tabs, None),
         ] {

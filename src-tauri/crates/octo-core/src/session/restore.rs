@@ -78,7 +78,7 @@ impl Session {
             last_id: stored.todo_last_id,
         })));
         let size = Size::restored(stored.context_tokens, &stored.context);
-        let seat = shared.browser.seat(id, shared.outputs(id));
+        let seat = shared.browser.seat(id, root, shared.outputs(id));
         let results =
             stored.context.iter().flat_map(|message| &message.blocks).filter_map(|block| match block {
                 Block::ToolResult(result) => Some(result.text.as_str()),
@@ -398,7 +398,7 @@ fn files_of(
         readable.push(shared.shell_place(*ancestor)?.join("logs"));
     }
     let scope = Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
-    Ok(Files::new(scope).recording(shared.time.recorder(root)))
+    Ok(Files::new(scope).recording(shared.time.recorder(root)).noting(shared.unfinished.clone()))
 }
 
 fn shell_of(

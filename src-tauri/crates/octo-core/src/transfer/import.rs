@@ -49,15 +49,15 @@ fn broken(why: impl std::fmt::Display) -> ApiError {
     ApiError::new("import.broken").detail(why)
 }
 
-fn too_many(what: &str, limit: usize) -> ApiError {
-    ApiError::new("import.too_many").arg("what", what).arg("limit", limit)
+fn too_many(key: &str, limit: usize) -> ApiError {
+    ApiError::new(key).arg("limit", limit)
 }
 
 /// Reads a file and looks through all of it.
 ///
 /// # Errors
 /// `import.unreadable`, `import.too_large`, `import.foreign` for a file of something else, `import.newer`,
-/// `import.too_many`, `import.broken`.
+/// `import.too_many_…`, `import.broken`.
 pub(crate) fn read(path: &Path) -> Result<Incoming, ApiError> {
     let unreadable =
         |error: std::io::Error| ApiError::new("import.unreadable").arg("path", path.display()).detail(error);
@@ -79,10 +79,10 @@ pub(crate) fn read(path: &Path) -> Result<Incoming, ApiError> {
         return Err(too_large());
     }
     let stem = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    parsed(&bytes, &stem)
+    parsed(&bytes, &stem, crate::session::now())
 }
 
-fn parsed(bytes: &[u8], name: &str) -> Result<Incoming, ApiError> {
+fn parsed(bytes: &[u8], name: &str, now: Millis) -> Result<Incoming, ApiError> {
     let file: Value = match serde_json::from_slice(bytes) {
         Ok(file) => file,
         // Cut off it may still say what it was.
@@ -99,19 +99,33 @@ fn parsed(bytes: &[u8], name: &str) -> Result<Incoming, ApiError> {
         Some(_) => return Err(ApiError::new("import.newer")),
         None => return Err(broken("no version")),
     }
-    let content: Content = serde_json::from_value(file).map_err(broken)?;
-    checked(content, name)
+    let mut content: Content = serde_json::from_value(file).map_err(broken)?;
+    put_in_the_past(&mut content, now);
+    checked(content, name, now)
 }
 
-fn checked(content: Content, name: &str) -> Result<Incoming, ApiError> {
+/// No moment of it is to come, or of no calendar: it would lead every list for good, or could not be shown.
+fn put_in_the_past(content: &mut Content, now: Millis) {
+    let session = &mut content.session;
+    let messages = content.messages.iter_mut().map(|message| &mut message.meta.at);
+    let turns = content
+        .turns
+        .iter_mut()
+        .flat_map(|turn| [Some(&mut turn.started_at), turn.ended_at.as_mut()].into_iter().flatten());
+    for at in [&mut session.created_at, &mut session.updated_at].into_iter().chain(messages).chain(turns) {
+        *at = (*at).clamp(0, now);
+    }
+}
+
+fn checked(content: Content, name: &str, now: Millis) -> Result<Incoming, ApiError> {
     if content.messages.len() > MESSAGES {
-        return Err(too_many("messages", MESSAGES));
+        return Err(too_many("import.too_many_messages", MESSAGES));
     }
     if content.messages.iter().any(|message| message.blocks.len() > BLOCKS) {
-        return Err(too_many("blocks", BLOCKS));
+        return Err(too_many("import.too_many_blocks", BLOCKS));
     }
     if content.pictures.len() > PICTURES {
-        return Err(too_many("pictures", PICTURES));
+        return Err(too_many("import.too_many_pictures", PICTURES));
     }
     let pictures = content.pictures.iter().map(picture).collect::<Result<HashMap<_, _>, _>>()?;
     let turns: HashSet<TurnId> = content.turns.iter().map(|turn| turn.id).collect();
@@ -132,7 +146,7 @@ fn checked(content: Content, name: &str) -> Result<Incoming, ApiError> {
         return Err(broken("no messages"));
     }
     let context = context_of(content.context, &messages, &content.turns)?;
-    let calls = reading.calls(&content.calls);
+    let calls = reading.calls(&content.calls, now);
     let left_out = reading.left_out;
     let mentioned: HashSet<TurnId> = messages.iter().map(|message| message.turn).collect();
     let turns: Vec<_> = content.turns.into_iter().filter(|turn| mentioned.contains(&turn.id)).collect();
@@ -284,7 +298,7 @@ impl Reading<'_> {
     }
 
     /// The calls that were met, each over, with what can be shown of it.
-    fn calls(&self, said: &[Value]) -> Vec<CallView> {
+    fn calls(&self, said: &[Value], now: Millis) -> Vec<CallView> {
         let mut views: HashMap<CallId, (Option<ToolView>, Millis)> = HashMap::new();
         for call in said {
             let Ok(call) = serde_json::from_value::<CallView>(call.clone()) else { continue };
@@ -292,7 +306,7 @@ impl Reading<'_> {
                 CallState::Started { at } | CallState::Ended { at, .. } => at,
                 CallState::Planned | CallState::Asking => 0,
             };
-            views.insert(call.id, (call.view.and_then(shown), at));
+            views.insert(call.id, (call.view.and_then(shown), at.clamp(0, now)));
         }
         let mut calls: Vec<CallView> = self
             .made

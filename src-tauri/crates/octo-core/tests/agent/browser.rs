@@ -3,8 +3,10 @@
 mod files;
 mod guards;
 mod kit;
+mod reading;
 mod secrets;
 mod strangers;
+mod waiting;
 
 use kit::{Chromium, Site, Step, click, fill, last, number, open, plan, reason, rig_with, snapshot, step};
 
@@ -20,7 +22,6 @@ use std::{
     collections::HashMap,
     io::{BufRead, BufReader, Write},
     net::{TcpListener, TcpStream},
-    path::PathBuf,
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex},
     thread,
@@ -247,6 +248,29 @@ async fn while_the_person_has_the_page_the_agent_waits_and_is_told() {
 }
 
 #[tokio::test]
+async fn a_call_that_has_begun_gives_up_once_the_person_takes_the_page() {
+    let Some(browser) = Chromium::start() else { return };
+    let site = Site::start(&[("/next", NEXT)]);
+    let mut rig = rig_with(&browser, plan(vec![open(site.url("/next")), click("button \"Pay now\"")])).await;
+    let session = rig.start(Mode::Autonomous, "pay it").await;
+    let question = rig.question().await;
+    let mut watch = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
+    rig.answer(session, &question, Answer::Once).await;
+    // It is about to press, and shows where.
+    next(&mut watch, |update| match update {
+        Update::Page { page: Some(page) } => page.mark.as_ref().map(|_| ()),
+        _ => None,
+    })
+    .await;
+    rig.octo.call(TakePage { session }).await.expect("the page is taken");
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = last(&rig, session).await;
+    assert!(told.contains("took the page over") && !told.contains("browser_page"), "{told}");
+    assert!(!site.asked().contains(&"/paid".to_owned()), "{:?}", site.asked());
+    rig.assert_sound();
+}
+
+#[tokio::test]
 async fn a_file_is_told_with_its_place_inside_the_block_and_on_the_card() {
     let Some(browser) = Chromium::start() else { return };
     let page = "<!doctype html><title>Files</title>\
@@ -309,11 +333,22 @@ async fn two_sessions_share_one_attachment_and_tabs_of_the_person_stay() {
                 let of_person = listed.lines().find(|line| {
                     line.starts_with(|first: char| first.is_ascii_digit())
                         && line.contains('"')
-                        && !line.contains("opened from here")
+                        && !line.contains("opened ")
                 });
                 let number =
                     of_person.and_then(|line| line.split(' ').next()).expect("the tab it began with");
                 Reply::call("browser", json!({ "action": "close", "tab": number }))
+            }
+            4 => {
+                // That of the other session, if it is there by now.
+                let listed = request.all_results();
+                let listed = listed.iter().find(|result| result.text.contains("opened from here"));
+                let listed = listed.map(|listed| listed.text.clone()).unwrap_or_default();
+                let other = listed.lines().find(|line| line.contains("another conversation"));
+                match other.and_then(|line| line.split(' ').next()) {
+                    Some(number) => Reply::call("browser", json!({ "action": "close", "tab": number })),
+                    None => Reply::text("it is alone"),
+                }
             }
             _ => Reply::text("done"),
         }
@@ -329,6 +364,10 @@ async fn two_sessions_share_one_attachment_and_tabs_of_the_person_stay() {
     assert!(two[1].contains("second page") && !two[1].contains("first page"), "{}", two[1]);
     // The tab the browser began with is the person's, whichever session says to close it.
     assert!(one[3].contains("person's own") && two[3].contains("person's own"), "{} {}", one[3], two[3]);
+    // At least one of them saw the other's.
+    let others: Vec<&String> = [&one, &two].into_iter().filter_map(|told| told.get(4)).collect();
+    assert!(!others.is_empty(), "{one:?} {two:?}");
+    assert!(others.iter().all(|told| told.contains("opened in another conversation")), "{others:?}");
     let mut states = Vec::new();
     next(&mut watch, |update| {
         if let Update::Browser { state } = update {

@@ -51,7 +51,11 @@ async fn export(rig: &Rig, session: SessionId, form: ExportForm) -> (PathBuf, St
         (text.len() as u64, text.len() as u64),
         "what was told is written"
     );
-    assert_eq!(rig.octo.call(call).await.unwrap_err().key, "export.taken", "nothing is replaced");
+    let again = rig.octo.call(call).await.unwrap();
+    let (stem, ending) = preview.name.split_once('.').unwrap();
+    assert_eq!(again.path, rig.home.work().join(format!("{stem}-2.{ending}")).display().to_string());
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), text, "nothing is replaced");
+    std::fs::remove_file(again.path).unwrap();
     (to, text)
 }
 
@@ -255,7 +259,7 @@ async fn a_broken_or_foreign_file_is_named_as_such_and_nothing_is_made() {
                 let blocks = vec![json!({ "type": "text", "text": "" }); 5_000];
                 add(file, "user", json!(blocks));
             }),
-            "import.too_many",
+            "import.too_many_blocks",
         ),
     ];
     for (name, bytes, expected) in cases {
@@ -276,6 +280,33 @@ async fn a_broken_or_foreign_file_is_named_as_such_and_nothing_is_made() {
     assert!(rig.octo.call(ImportSession { from, folder }).await.is_err());
     let list = ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 9 };
     assert_eq!(rig.octo.call(list).await.unwrap().total, 0);
+}
+
+#[tokio::test]
+async fn nothing_a_file_says_is_of_the_future_or_of_no_calendar() {
+    let rig = Rig::new(Script::new()).await;
+    let bytes = file(|file| {
+        // Past what a date of JavaScript can be.
+        let never = 9_000_000_000_000_000_i64;
+        file["session"]["created_at"] = json!(-never);
+        file["session"]["updated_at"] = json!(never);
+        for message in file["messages"].as_array_mut().unwrap() {
+            message["meta"]["at"] = json!(never);
+        }
+        file["turns"][0]["started_at"] = json!(never);
+        file["turns"][0]["ended_at"] = json!(never);
+    });
+    let preview = inspect(&rig, &bytes).await.unwrap();
+    let (from, folder) = (rig.home.work().join("in.json"), rig.home.work());
+    let call = ImportSession { from: text(&from), folder: text(&folder) };
+    let info = rig.octo.call(call).await.unwrap();
+    let now = info.updated_at;
+    let snapshot = rig.snapshot(info.id).await;
+    let messages = snapshot.page.messages.iter().map(|message| message.meta.at);
+    let turns = snapshot.page.turns.iter().flat_map(|turn| [Some(turn.started_at), turn.ended_at]).flatten();
+    for at in messages.chain(turns).chain([preview.updated_at, info.created_at]) {
+        assert!((0..=now).contains(&at), "{at} where it is {now}");
+    }
 }
 
 #[tokio::test]

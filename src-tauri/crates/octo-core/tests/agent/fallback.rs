@@ -2,8 +2,8 @@
 
 use super::rig::{Rig, answers};
 use octo_protocol::{
-    ChooseFallback, ChooseLightModel, Effort, EstimateSwitch, Event, Mode, ModelDraft, ModelId, Protocol,
-    Purpose, SaveModel, SetEffort, SetModel, Suggestion, TurnEnd,
+    ChangeSettings, ChooseFallback, ChooseLightModel, Effort, EstimateSwitch, Event, Mode, ModelDraft,
+    ModelId, Protocol, Purpose, SaveModel, SetEffort, SetModel, SettingsPatch, Suggestion, Switch, TurnEnd,
 };
 use octo_testkit::{ModelServer, Reply, Script};
 
@@ -106,6 +106,30 @@ async fn a_light_model_guesses_the_next_message_and_nothing_else_does() {
     assert_eq!(rig.event("second guess", billed).await, "other");
     assert_eq!(rig.server.requests().len(), 2, "the session's own model is not asked");
     rig.assert_sound();
+}
+
+#[tokio::test]
+async fn switched_off_no_next_message_is_guessed() {
+    let mut rig = Rig::new(Script::new().text("one").text("two").text("three")).await;
+    let light = ModelServer::start(Script::new().text("Go on"));
+    let second = second_model(&rig, &light).await;
+    rig.octo.call(ChooseLightModel { model: Some(second) }).await.unwrap();
+    let patch = |suggestions| SettingsPatch { suggestions: Some(suggestions), ..SettingsPatch::default() };
+    rig.octo.call(ChangeSettings { patch: patch(Switch::Off) }).await.unwrap();
+    let session = rig.start(Mode::Ask, "Say one").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.send(session, "Say two").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    // What answers this is through with the turn's end.
+    rig.octo.call(SetEffort { session, effort: None }).await.unwrap();
+    rig.octo.call(ChangeSettings { patch: patch(Switch::On) }).await.unwrap();
+    rig.send(session, "Say three").await;
+    let guessed = |event: &Event| match event {
+        Event::Suggested { suggestion } => Some(suggestion.text.clone()),
+        _ => None,
+    };
+    assert_eq!(rig.event("guess", guessed).await, "Go on");
+    assert_eq!(light.requests().len(), 1, "the light model was not asked while it was off");
 }
 
 #[tokio::test]

@@ -97,6 +97,7 @@ pub fn begin(rig: &Rig, typed: &str) -> StartSession {
         mode: Mode::Autonomous,
         model: None,
         effort: None,
+        title: None,
         blocks: words(typed),
     }
 }

@@ -41,6 +41,7 @@ async fn system_of(rig: &mut Rig, profile: &str) -> String {
         mode: Mode::Ask,
         model: None,
         effort: None,
+        title: None,
         blocks: words("hello"),
     };
     rig.octo.call(start).await.unwrap();
@@ -150,6 +151,7 @@ async fn a_profile_of_the_persons_is_what_a_new_session_begins_with() {
         mode: Mode::Ask,
         model: None,
         effort: None,
+        title: None,
         blocks: words("hello"),
     };
     let error = rig.octo.call(start).await.unwrap_err();

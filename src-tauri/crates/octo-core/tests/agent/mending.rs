@@ -1,11 +1,17 @@
 //! What cannot be read at a start is put aside, used as far as it can be, and said.
 
-use super::rig::{config, open};
-use octo_core::Octo;
-use octo_protocol::{ChangeSettings, GetSettings, SettingsPatch, Theme};
+use super::rig::{config, open, process};
+use octo_core::{Octo, request_of_damaged};
+use octo_protocol::{
+    ApiError, ChangeSettings, DatabaseDamage, DatabaseReplaced, ErrorCode, GetSettings, HomeRequest,
+    LookAtDamage, MakeDiagnostics, MeasureHome, ReplaceDatabase, SettingsPatch, Theme,
+};
 use octo_testkit::TempHome;
 use rusqlite::Connection;
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 fn store(home: &TempHome, settings: &str) {
     let database = Connection::open(home.octo().join("octo.db")).unwrap();
@@ -49,4 +55,125 @@ async fn a_model_table_that_cannot_be_read_is_left_and_said() {
     assert_eq!(keys(&octo), ["presets.malformed"]);
     assert_eq!(fs::read_to_string(&table).unwrap(), "{ half");
     octo.shutdown().await;
+}
+
+fn refused(home: &TempHome) -> ApiError {
+    let error = process(Octo::start(config(home))).err().expect("it does not start");
+    assert_eq!(error.code, Some(ErrorCode::Damaged), "{error}");
+    error
+}
+
+fn look(home: &TempHome) -> DatabaseDamage {
+    let request = HomeRequest::LookAtDamage(LookAtDamage {});
+    let reply = process(request_of_damaged(home.octo(), request, refused(home))).unwrap();
+    serde_json::from_value(reply).unwrap()
+}
+
+fn replace(home: &TempHome, backup: Option<String>) -> Result<DatabaseReplaced, ApiError> {
+    let request = HomeRequest::ReplaceDatabase(ReplaceDatabase { backup });
+    let reply = process(request_of_damaged(home.octo(), request, refused(home)))?;
+    Ok(serde_json::from_value(reply).unwrap())
+}
+
+/// Damages the database of a home whose theme is dark, also in the backup there is of it. The backup, and what is left
+/// of the database.
+fn damaged(home: &TempHome) -> (PathBuf, Vec<u8>) {
+    process(async {
+        let octo = open(home).await;
+        let patch = SettingsPatch { theme: Some(Theme::Dark), ..SettingsPatch::default() };
+        octo.call(ChangeSettings { patch }).await.unwrap();
+        octo.shutdown().await;
+    });
+    let (file, backups) = (home.octo().join("octo.db"), home.octo().join("backups"));
+    fs::create_dir(&backups).unwrap();
+    let backup = backups.join("octo-1-1800000000000.db");
+    fs::copy(&file, &backup).unwrap();
+    let mut bytes = fs::read(&file).unwrap();
+    bytes.truncate(bytes.len() / 2);
+    fs::write(&file, &bytes).unwrap();
+    (backup, bytes)
+}
+
+fn theme(home: &TempHome) -> Theme {
+    process(async {
+        let octo = open(home).await;
+        let settings = octo.call(GetSettings {}).await.unwrap().settings;
+        for refused in [
+            octo.call(ReplaceDatabase { backup: None }).await.map(drop),
+            octo.call(LookAtDamage {}).await.map(drop),
+        ] {
+            assert_eq!(refused.unwrap_err().key, "store.not_damaged");
+        }
+        octo.shutdown().await;
+        settings.theme
+    })
+}
+
+#[test]
+fn a_damaged_database_gives_way_to_its_backup_and_is_kept() {
+    let home = TempHome::new();
+    let (backup, broken) = damaged(&home);
+    let found = look(&home).backup.expect("there is one");
+    assert_eq!((found.path.as_str(), found.at), (backup.to_str().unwrap(), 1_800_000_000_000));
+
+    // Nothing but what was looked at, and nothing else at all while Octo does not run.
+    let elsewhere = home.octo().join("settings.db").display().to_string();
+    assert_eq!(replace(&home, Some(elsewhere)).unwrap_err().key, "store.no_backup");
+    let why = refused(&home);
+    let other = HomeRequest::MeasureHome(MeasureHome {});
+    assert_eq!(process(request_of_damaged(home.octo(), other, why.clone())).unwrap_err(), why);
+
+    let replaced = replace(&home, Some(found.path)).unwrap();
+    assert!(fs::read(&replaced.aside).unwrap() == broken, "it is kept as it was");
+    assert_eq!(theme(&home), Theme::Dark);
+}
+
+#[test]
+fn without_a_backup_an_empty_database_takes_its_place() {
+    let home = TempHome::new();
+    let (backup, broken) = damaged(&home);
+    fs::write(&backup, "no database").unwrap();
+    assert_eq!(look(&home).backup, None, "one that is damaged itself is none");
+    let replaced = replace(&home, None).unwrap();
+    assert!(fs::read(&replaced.aside).unwrap() == broken);
+    assert_ne!(theme(&home), Theme::Dark);
+}
+
+#[tokio::test]
+async fn nobody_replaces_a_database_another_works_with() {
+    let home = TempHome::new();
+    let octo = open(&home).await;
+    let why = ApiError::new("store.damaged").code(ErrorCode::Damaged);
+    let request = HomeRequest::ReplaceDatabase(ReplaceDatabase { backup: None });
+    let error = request_of_damaged(home.octo(), request, why).await.unwrap_err();
+    assert_eq!(error.key, "home.change_in_use");
+    octo.call(GetSettings {}).await.unwrap();
+    octo.shutdown().await;
+}
+
+#[test]
+fn damage_a_report_finds_is_told_by_the_next_start() {
+    let home = TempHome::new();
+    process(async { open(&home).await.shutdown().await });
+    let file = home.octo().join("octo.db");
+    // So large a file is not read through at every start.
+    let raw = Connection::open(&file).unwrap();
+    raw.execute_batch("CREATE TABLE filler (bytes BLOB); INSERT INTO filler VALUES (zeroblob(66 << 20));")
+        .unwrap();
+    raw.close().unwrap();
+    let mut bytes = fs::read(&file).unwrap();
+    let middle = bytes.len() / 2 / 4096 * 4096;
+    bytes[middle..middle + 4096].fill(0xee);
+    fs::write(&file, bytes).unwrap();
+
+    let mark = home.octo().join("octo.db-suspect");
+    process(async {
+        let octo = open(&home).await;
+        assert!(!mark.exists());
+        let report = octo.call(MakeDiagnostics {}).await.unwrap();
+        assert!(!report.parts.iter().any(|part| part.text.contains("sessions, sound")), "{report:?}");
+        assert!(mark.exists());
+        octo.shutdown().await;
+    });
+    assert_eq!(refused(&home).key, "store.damaged_no_backup");
 }

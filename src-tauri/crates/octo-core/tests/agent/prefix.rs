@@ -29,6 +29,7 @@ async fn the_whole_of_it_is_at_most_4500_tokens_in_both_profiles() {
             mode: Mode::Ask,
             model: None,
             effort: None,
+            title: None,
             blocks: words("hello"),
         };
         rig.octo.call(start).await.unwrap();

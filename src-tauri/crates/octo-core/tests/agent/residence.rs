@@ -1,6 +1,6 @@
 //! Where the home is: a copy brought back, a home that moves, and what is in the way.
 
-use super::rig::{Rig, config, open};
+use super::rig::{Rig, config, open, process};
 use octo_core::{Config, Octo, Residence};
 use octo_protocol::{
     BackUpHome, CancelHomePlan, DropKeptHome, EraseHome, GetResidence, HomePlan, ListSessions, LookAtCopy,
@@ -17,12 +17,6 @@ fn text(path: &Path) -> String {
 async fn titles(octo: &Octo) -> usize {
     let list = ListSessions { query: String::new(), filter: SessionFilter::default(), offset: 0, limit: 10 };
     octo.call(list).await.expect("the sessions").sessions.len()
-}
-
-/// What one process does. At its end nothing of it is left, as with a process: its home is free.
-fn process<T>(work: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(work)
 }
 
 /// The next start of an Octo whose home is `home` as it comes.

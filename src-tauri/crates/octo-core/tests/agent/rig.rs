@@ -38,6 +38,12 @@ pub fn config(home: &TempHome) -> Config {
     }
 }
 
+/// What one process does. At its end nothing of it is left, as with a process: its home is free.
+pub fn process<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(work)
+}
+
 pub async fn open(home: &TempHome) -> Octo {
     Octo::start(config(home)).await.expect("the application starts")
 }
@@ -150,6 +156,7 @@ impl Rig {
             mode,
             model: None,
             effort: None,
+            title: None,
             blocks,
         };
         self.octo.call(call).await.expect("the session starts").id

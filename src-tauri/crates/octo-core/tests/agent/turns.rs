@@ -2,7 +2,8 @@
 
 use super::rig::{Rig, answers, statuses};
 use octo_protocol::{
-    Block, CallStatus, Envelope, Event, Mode, Note, NoticeKind, Sent, SessionStatus, ToolView, TurnEnd,
+    Block, CallStatus, Envelope, Event, Language, Mode, Note, NoticeKind, Profile, Sent, SessionStatus,
+    StartSession, ToolView, TurnEnd, words,
 };
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
@@ -54,6 +55,32 @@ async fn a_task_reads_edits_and_runs_and_everything_is_kept() {
     let snapshot = rig.snapshot(session).await;
     rig.restart().await;
     assert_eq!(rig.snapshot(session).await, snapshot);
+}
+
+#[tokio::test]
+async fn a_session_begins_with_what_was_chosen_for_it() {
+    let mut rig = Rig::new(Script::new().text("One.").text("Two.").text("Three.")).await;
+    let call = |title: &str| StartSession {
+        folder: rig.home.work().display().to_string(),
+        profile: Profile::CODING,
+        mode: Mode::Autonomous,
+        model: Some(rig.seen_models()[0]),
+        effort: None,
+        title: Some(title.into()),
+        blocks: vec![Block::Text { text: "Say one".into() }],
+    };
+    let (named, unnamed) = (call("  The  release\nof May "), call(" \n "));
+    let info = rig.octo.call(named).await.unwrap();
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.send(info.id, "Say two").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let kept = rig.snapshot(info.id).await.info;
+    assert_eq!(kept.title, "The release of May", "no message gives it another");
+    assert_eq!((kept.profile, kept.mode, kept.model), (info.profile, Mode::Autonomous, info.model));
+    assert_eq!(kept.folder, rig.home.work().canonicalize().unwrap().display().to_string());
+    let unnamed = rig.octo.call(unnamed).await.unwrap();
+    assert_eq!(unnamed.title, "Say one");
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
 }
 
 #[tokio::test]
@@ -191,7 +218,8 @@ async fn slash_commands_are_answered_without_the_model() {
         })
         .await;
     assert_eq!(note.key, "command.unknown_near");
-    assert_eq!(note.args["near"], "/mode, /model");
+    let said = words::explain(Language::En, &note);
+    assert!(said.contains("/mode, /model"), "{said}");
     assert_eq!(rig.send(session, "/mode autonomous").await, Sent::Command);
     assert_eq!(rig.snapshot(session).await.info.mode, Mode::Autonomous);
     assert_eq!(rig.send(session, "/new").await, Sent::New);

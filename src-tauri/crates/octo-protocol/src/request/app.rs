@@ -109,8 +109,13 @@ pub struct CommandInfo {
     /// What it does: of a skill its own words, none for a built-in command, which has `command.<name>` in the
     /// word catalogue.
     pub description: Option<String>,
-    /// What its argument is, as a hint; empty when it takes none.
+    /// A skill's own words in Chinese, where it has them.
+    pub description_zh: Option<String>,
+    /// What its argument is, as a hint; empty when it takes none. Of a built-in command the catalogue may have words
+    /// for it, as `command.<name>.argument`.
     pub argument: String,
+    /// A skill's hint in Chinese, where it has one.
+    pub argument_zh: Option<String>,
 }
 
 /// The profiles a session can start with.

@@ -2,8 +2,8 @@
 
 use super::{Call, Request};
 use crate::{
-    CopyLook, Diagnostics, DiagnosticsId, HomeBackup, HomeErased, HomeSizes, KeptHomeDropped, ResidenceState,
-    SavedFile,
+    CopyLook, DatabaseDamage, DatabaseReplaced, Diagnostics, DiagnosticsId, HomeBackup, HomeErased,
+    HomeSizes, KeptHomeDropped, ResidenceState, SavedFile,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -49,6 +49,13 @@ super::domain! {
             /// Its absolute path, as [`ResidenceState::kept`] says it.
             path: String,
         } -> KeptHomeDropped;
+        /// What can take the place of the database, where it is damaged and this Octo did not start.
+        LookAtDamage {} -> DatabaseDamage;
+        /// Set the damaged database aside and put another in its place. Octo then starts with the next request.
+        ReplaceDatabase {
+            /// The backup that was looked at, by its absolute path; none for a database with nothing in it.
+            backup: Option<String>,
+        } -> DatabaseReplaced;
         /// Make a report of the state, to be looked at. Nothing is written.
         MakeDiagnostics {} -> Diagnostics;
         /// Write a report that was looked at.

@@ -1,7 +1,7 @@
 //! Requests about tasks that run at their time.
 
 use super::{Call, Done, Request};
-use crate::{Millis, MissedAnswer, RunId, Switch, TaskCard, TaskPlan, TaskPreview, TaskRun};
+use crate::{MissedAnswer, RunId, Switch, TaskCard, TaskPlan, TaskPreview, TaskRun};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -62,9 +62,8 @@ super::domain! {
         ListRuns {
             /// Of which task; none for all.
             task: Option<String>,
-            /// Only those due before this time; none from the newest on.
-            #[ts(type = "number | null")]
-            before: Option<Millis>,
+            /// Only those that come after this run; none from the newest on.
+            after: Option<RunId>,
             /// How many at most (capped at 200).
             limit: u32,
         } -> TaskRuns;

@@ -49,6 +49,10 @@ super::domain! {
             #[serde(default)]
             #[ts(optional)]
             effort: Option<Effort>,
+            /// What it is called; none for a title made from the first message.
+            #[serde(default)]
+            #[ts(optional)]
+            title: Option<String>,
             /// The first message.
             blocks: Vec<Block>,
         } -> SessionInfo;
@@ -167,6 +171,11 @@ super::domain! {
             /// What was typed and attached; empty to forget it.
             draft: Draft,
         } -> Done;
+        /// What [`SetDraft`] kept, by this window or another.
+        GetDraft {
+            /// Which session.
+            session: SessionId,
+        } -> Draft;
         /// Keep what was typed but not sent for a session that is not started yet.
         SetNewDraft {
             /// What was typed and attached; empty to forget it.

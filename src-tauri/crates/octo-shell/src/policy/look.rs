@@ -8,6 +8,7 @@ use super::{
     plain,
     search::Says,
 };
+use octo_workspace::Closed;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -48,7 +49,9 @@ pub(super) fn look(followed: &Followed, place: &Path, says: Says<'_>) -> Option<
                 expand(text, place, &mut names)?;
                 let mut budget = MAX_ENTRIES;
                 for name in names {
-                    holds_no_repository(&octo_workspace::resolve(&name, place).ok()?, &mut budget)?;
+                    let whole = octo_workspace::resolve(&name, place).ok()?;
+                    let closed = closed_below(&whole, &mut budget, says)?;
+                    known.reads.extend(closed.into_iter().map(|path| path.to_string_lossy().into_owned()));
                 }
                 continue;
             }
@@ -100,9 +103,11 @@ fn expand(text: &str, place: &Path, names: &mut Reads) -> Option<()> {
     Some(())
 }
 
-/// None when a folder holds a repository, whose hooks and settings would come along, or too much to know.
-fn holds_no_repository(path: &Path, budget: &mut usize) -> Option<()> {
-    let mut folders = vec![path.to_owned()];
+/// What is closed of a folder that is copied or moved whole, at any depth: it is touched as if it were named. One of
+/// each kind is enough. None when the folder holds a repository, whose hooks and settings would come along, or too much
+/// to know.
+fn closed_below(path: &Path, budget: &mut usize, says: Says<'_>) -> Option<Vec<PathBuf>> {
+    let (mut secret, mut folders) = (None, vec![path.to_owned()]);
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
@@ -110,12 +115,18 @@ fn holds_no_repository(path: &Path, budget: &mut usize) -> Option<()> {
             if entry.file_name().eq_ignore_ascii_case(".git") {
                 return None;
             }
+            match says(&entry.path()) {
+                // Nothing is stricter.
+                Closed::Denied => return Some(vec![entry.path()]),
+                Closed::Secret => secret = secret.or_else(|| Some(entry.path())),
+                Closed::No => {}
+            }
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 folders.push(entry.path());
             }
         }
     }
-    Some(())
+    Some(secret.into_iter().collect())
 }
 
 /// The repository a folder lies in. None when writing to it could start a program of its own, when it has hooks the

@@ -1,7 +1,7 @@
 //! Steps of the schema, and the backups before them.
 
 use super::*;
-use crate::Store;
+use crate::{BackedUp, Store};
 use octo_protocol::{Event, Topic};
 use rusqlite::params;
 
@@ -20,6 +20,10 @@ fn later() -> &'static [M<'static>] {
         "CREATE TABLE four (n INTEGER) STRICT;",
         "CREATE TABLE five (n INTEGER) STRICT;",
     ])
+}
+
+fn newest(home: &Path) -> Option<PathBuf> {
+    backup::newest_first(home).next().map(|(place, _)| place)
 }
 
 fn home_of_today() -> tempfile::TempDir {
@@ -74,7 +78,7 @@ fn a_backup_made_by_a_clock_that_is_behind_is_the_newest_all_the_same() {
         fs::write(folder.join(format!("octo-1-900000000000{number}.db")), "").unwrap();
     }
     drop(open_with(home.path(), &later()[..=TODAY]).unwrap());
-    let newest = backup::newest(home.path()).unwrap();
+    let newest = newest(home.path()).unwrap();
     assert_eq!(newest.file_name().unwrap().to_str(), Some(&*format!("octo-{TODAY}-9000000000004.db")));
     assert_eq!(fs::read_dir(folder).unwrap().count(), 3);
 }
@@ -83,7 +87,7 @@ fn a_backup_made_by_a_clock_that_is_behind_is_the_newest_all_the_same() {
 async fn a_backup_is_a_whole_database_of_the_schema_before() {
     let home = home_of_today();
     drop(open_with(home.path(), &later()[..=TODAY]).unwrap());
-    let backup = backup::newest(home.path()).unwrap();
+    let backup = newest(home.path()).unwrap();
     let restored = tempfile::tempdir().unwrap();
     fs::copy(backup, restored.path().join("octo.db")).unwrap();
     let store = Store::open(restored.path()).unwrap();
@@ -104,7 +108,7 @@ fn a_step_that_fails_changes_nothing() {
         .query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'two'", [], |row| row.get(0))
         .unwrap();
     assert_eq!(tables, 0);
-    assert!(backup::newest(home.path()).is_some());
+    assert!(newest(home.path()).is_some());
 }
 
 #[test]
@@ -176,4 +180,74 @@ fn store_as_the_first_octo(home: &Path) {
           '019a0000000070008000000000000002', 6, 3, 1, 2, 4);"#,
     )
     .unwrap();
+}
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+#[test]
+fn a_backup_is_made_once_a_day_and_the_last_two_are_kept_beside_those_from_before_updates() {
+    let home = home_of_today();
+    let backups = home.path().join("backups");
+    fs::create_dir(&backups).unwrap();
+    for name in ["octo-1-1500000000000.db", "octo-2-1600000000000.db"] {
+        fs::write(backups.join(name), "").unwrap();
+    }
+    let store = Store::open(home.path()).unwrap();
+    let now = crate::tx::now();
+    assert_eq!(store.back_up(now).unwrap(), BackedUp::Made);
+    assert_eq!(store.back_up(now + DAY / 2).unwrap(), BackedUp::NotDue);
+    for day in 1..=3 {
+        assert_eq!(store.back_up(now + day * (DAY + 1)).unwrap(), BackedUp::Made);
+    }
+    let mut names: Vec<String> = fs::read_dir(&backups)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 4, "{names:?}");
+    for old in ["octo-1-1500000000000.db", "octo-2-1600000000000.db"] {
+        assert!(names.contains(&old.to_owned()), "an older Octo can go back to it: {names:?}");
+    }
+    // A clock that was a year ahead, and is right again: once a day, as before.
+    assert_eq!(store.back_up(now + 365 * DAY).unwrap(), BackedUp::Made);
+    assert_eq!(store.back_up(now + 5 * DAY).unwrap(), BackedUp::Made);
+    assert_eq!(store.back_up(now + 5 * DAY + DAY / 2).unwrap(), BackedUp::NotDue);
+    let dated = newest(home.path()).unwrap();
+    assert!(dated.to_string_lossy().ends_with(&format!("-{}.db", now + 5 * DAY)), "{}", dated.display());
+    // A clock that is a year behind keeps nobody from it.
+    assert_eq!(store.back_up(now - 365 * DAY).unwrap(), BackedUp::Made);
+    let made = newest(home.path()).unwrap();
+    assert_eq!(crate::inspect(&made).unwrap().schema as usize, TODAY);
+    store.close();
+    assert!(matches!(store.back_up(now + 9 * DAY), Err(crate::StoreError::Closed)));
+}
+
+#[test]
+fn a_damaged_database_takes_no_backups_place_and_is_suspected() {
+    let home = home_of_today();
+    let store = Store::open(home.path()).unwrap();
+    let now = crate::tx::now();
+    store.back_up(now).unwrap();
+    store.close();
+    drop(store);
+    let good = newest(home.path()).unwrap();
+    // So large that no start reads it through.
+    let raw = Connection::open(home.path().join("octo.db")).unwrap();
+    raw.execute_batch("CREATE TABLE filler (b BLOB); INSERT INTO filler VALUES (zeroblob(66 << 20));")
+        .unwrap();
+    raw.close().unwrap();
+    let file = home.path().join("octo.db");
+    let mut bytes = fs::read(&file).unwrap();
+    let middle = bytes.len() / 2 / 4096 * 4096;
+    bytes[middle..middle + 4096].fill(0xee);
+    fs::write(&file, bytes).unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let refused = store.back_up(now + 2 * DAY).unwrap_err();
+    assert!(matches!(refused, crate::StoreError::Damaged(_)), "{refused}");
+    store.close();
+    assert_eq!(newest(home.path()).unwrap(), good);
+    assert_eq!(fs::read_dir(home.path().join("backups")).unwrap().count(), 1);
+    assert!(
+        matches!(open(home.path()), Err(OpenError::Damaged { backup: Some(backup), .. }) if backup == good)
+    );
 }

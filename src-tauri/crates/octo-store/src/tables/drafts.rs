@@ -17,6 +17,14 @@ impl Reader<'_> {
         Ok(draft.unwrap_or_default())
     }
 
+    /// The draft of a session.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn draft_of(&self, session: SessionId) -> Result<Draft, StoreError> {
+        self.draft(self.key(session)?)
+    }
+
     /// What the person had typed and attached but not sent.
     pub(crate) fn draft(&self, session: SessionKey) -> Result<Draft, StoreError> {
         let draft = self

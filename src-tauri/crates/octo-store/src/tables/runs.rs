@@ -113,43 +113,68 @@ impl Reader<'_> {
         )
     }
 
-    /// Runs of a task (of all for none) that were due before a moment, newest first.
+    /// Runs of a task (of all for none), newest first: those after a run in this order, or from the newest on. None after
+    /// a run there is not.
     pub fn runs(
         &self,
         task: Option<&str>,
-        before: Option<Millis>,
+        after: Option<RunId>,
         limit: u32,
     ) -> Result<Vec<TaskRun>, StoreError> {
-        let before = before.unwrap_or(Millis::MAX);
+        let place = |row: &Row<'_>| Ok((row.get::<_, Millis>(0)?, row.get::<_, i64>(1)?));
+        let (due, key) = match after {
+            None => (Millis::MAX, i64::MAX),
+            Some(after) => {
+                let known =
+                    self.row("SELECT due, key FROM task_runs WHERE id = ?1", [after.to_string()], place)?;
+                let Some(place) = known else { return Ok(Vec::new()) };
+                place
+            }
+        };
         let rows = match task {
             Some(task) => self.rows(
                 concat!(
                     "SELECT ",
                     run_columns!(),
-                    " FROM task_runs WHERE task = ?1 AND due < ?2 ORDER BY due DESC, key DESC LIMIT ?3"
+                    " FROM task_runs WHERE task = ?1 AND (due, key) < (?2, ?3)
+                      ORDER BY due DESC, key DESC LIMIT ?4"
                 ),
-                params![task, before, limit],
+                params![task, due, key, limit],
                 run,
             ),
             None => self.rows(
                 concat!(
                     "SELECT ",
                     run_columns!(),
-                    " FROM task_runs WHERE due < ?1 ORDER BY due DESC, key DESC LIMIT ?2"
+                    " FROM task_runs WHERE (due, key) < (?1, ?2) ORDER BY due DESC, key DESC LIMIT ?3"
                 ),
-                params![before, limit],
+                params![due, key, limit],
                 run,
             ),
         };
         Ok(rows?.into_iter().map(|row| row.run).collect())
     }
 
-    /// The newest run of a task.
+    /// The run that says how a task stands: the one that goes on, where one does, else what was decided last. Not the
+    /// one with the latest time: while a run waits for the person, later times are left out, and a clock that was wrong
+    /// gives times that are long to come.
     pub fn last_run(&self, task: &str) -> Result<Option<TaskRun>, StoreError> {
-        Ok(self.runs(Some(task), None, 1)?.pop())
+        let found = self.row(
+            concat!(
+                "SELECT ",
+                run_columns!(),
+                " FROM task_runs WHERE key = coalesce(
+                    (SELECT max(key) FROM task_runs WHERE task = ?1 AND ended_at IS NULL
+                     AND (started_at IS NOT NULL OR json_extract(cause_json, '$.type') <> 'retry')),
+                    (SELECT max(key) FROM task_runs WHERE task = ?1))"
+            ),
+            [task],
+            run,
+        )?;
+        Ok(found.map(|row| row.run))
     }
 
-    /// The newest run of each task.
+    /// The same of each task.
     pub fn last_runs(&self) -> Result<HashMap<String, TaskRun>, StoreError> {
         let tasks = self
             .rows("SELECT DISTINCT task FROM task_runs", [], |row| Ok(row.get::<_, String>(0)?))?

@@ -17,6 +17,7 @@ mod life;
 mod list;
 mod open;
 mod resume;
+mod runs;
 mod sample;
 
 use octo_protocol::{Event, SessionId, SessionInfo, Topic};

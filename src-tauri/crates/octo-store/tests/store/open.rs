@@ -127,6 +127,7 @@ fn fill_up(file: &Path) {
 async fn damage_met_in_a_large_file_is_told_by_the_next_start_with_the_newest_backup() {
     let (home, file) = filled().await;
     let middle = fs::metadata(&file).unwrap().len() as usize / 2 / 4096 * 4096;
+    let small = fs::read(&file).unwrap();
     fill_up(&file);
     let good = fs::read(&file).unwrap();
     let mut bad = good.clone();
@@ -135,7 +136,7 @@ async fn damage_met_in_a_large_file_is_told_by_the_next_start_with_the_newest_ba
     let backups = home.path().join("backups");
     fs::create_dir(&backups).unwrap();
     let newest = backups.join("octo-1-1800000000000.db");
-    fs::write(&newest, "").unwrap();
+    fs::write(&newest, &small).unwrap();
 
     // So large a file is not read through while nothing is known against it.
     let read_all = |reader: &octo_store::Reader<'_>| {
@@ -209,10 +210,14 @@ async fn a_damaged_file_is_told_and_left_as_it_is() {
 
     let backups = home.path().join("backups");
     fs::create_dir(&backups).unwrap();
-    for name in
-        ["octo-1-1700000000000.db", "octo-1-1800000000000.db", "octo-1-1900000000000.part", "notes.txt"]
-    {
-        fs::write(backups.join(name), "").unwrap();
+    for (name, bytes) in [
+        ("octo-1-1700000000000.db", &good[..]),
+        ("octo-1-1800000000000.db", &good[..]),
+        ("octo-1-1850000000000.db", &good[..good.len() / 2]),
+        ("octo-4000-1860000000000.db", &good[..0]),
+        ("notes.txt", &good[..0]),
+    ] {
+        fs::write(backups.join(name), bytes).unwrap();
     }
     let error = refused(home.path());
     let newest = backups.join("octo-1-1800000000000.db");

@@ -21,7 +21,15 @@ fn every_action_is_read_as_what_it_means() {
             json!({"action": "navigate", "url": "javascript:x"}),
             WishedDeed::Navigate { url: "javascript:x".into() },
         ),
-        (json!({"action": "snapshot", "page": 3}), WishedDeed::Snapshot { part: 3 }),
+        (json!({"action": "snapshot", "page": 3}), WishedDeed::Snapshot { lines: PageLines::All, part: 3 }),
+        (
+            json!({"action": "snapshot", "text": "Targets"}),
+            WishedDeed::Snapshot { lines: PageLines::Targets, part: 1 },
+        ),
+        (
+            json!({"action": "snapshot", "text": "screen", "page": 2}),
+            WishedDeed::Snapshot { lines: PageLines::OnScreen, part: 2 },
+        ),
         (
             json!({"action": "screenshot", "ref": 4}),
             WishedDeed::Screenshot { target: Some(4), numbered: Numbered::No },
@@ -74,6 +82,7 @@ fn what_is_missing_is_said_with_how_to_get_it() {
         (json!({"action": "focus"}), "its number, from action tabs"),
         (json!({"action": "close"}), "close needs tab"),
         (json!({"action": "find"}), "text: the words"),
+        (json!({"action": "snapshot", "text": "prices"}), "use action find"),
         (json!({"action": "act"}), "ref: an element's number, from action snapshot"),
         (json!({"action": "act", "kind": "type", "ref": 1}), "text: what to type"),
         (json!({"action": "act", "kind": "press"}), "such as Enter"),

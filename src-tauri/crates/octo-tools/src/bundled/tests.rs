@@ -80,6 +80,7 @@ fn they_follow_the_public_format_and_weigh_little() {
         "name_zh",
         "description_zh",
         "argument-hint",
+        "argument-hint_zh",
         "context",
         "agent",
         "user-invocable",

@@ -6,7 +6,7 @@
 //! either renewed the time, which brings it back, or finds the place empty and writes it anew. A process
 //! killed in between leaves blobs aside; [`Blobs::put_back`] brings them back.
 
-use super::{BlobError, Blobs, GRACE};
+use super::{BlobError, Blobs, GRACE, HALF};
 use octo_protocol::BlobHash;
 use std::{
     collections::HashSet,
@@ -38,7 +38,8 @@ pub struct Swept {
 }
 
 impl Blobs {
-    /// Calls `each` with every blob, its length and its age since it was last put.
+    /// Calls `each` with every blob, its length and its age since it was last put. What a killed process left
+    /// half-written is taken away on the way.
     ///
     /// # Errors
     /// Those of the system.
@@ -55,10 +56,13 @@ impl Blobs {
                         continue;
                     };
                     let hash = BlobHash(format!("{first}{second}{rest}"));
-                    if self.path(&hash).is_err() {
-                        continue; // Something half-written.
-                    }
                     let Ok(meta) = fs::symlink_metadata(&path) else { continue };
+                    if self.path(&hash).is_err() {
+                        if rest.starts_with(HALF) && age(&meta, now) >= GRACE {
+                            let _ = fs::remove_file(&path);
+                        }
+                        continue;
+                    }
                     kept.blobs += 1;
                     kept.bytes += meta.len();
                     each(hash, meta.len(), age(&meta, now));

@@ -44,3 +44,19 @@ fn media_types_come_from_the_bytes() {
     assert_eq!(media_type(b"\xff\xd8\xff\xe0"), "image/jpeg");
     assert_eq!(media_type(b"nothing known"), "application/octet-stream");
 }
+
+#[test]
+fn what_a_kill_left_half_written_goes_once_nobody_can_be_writing_it() {
+    let (keep, blobs) = blobs();
+    let hash = blobs.put(b"whole").unwrap();
+    let folder = blobs.path(&hash).unwrap().parent().unwrap().to_owned();
+    for (name, age) in [(".blob-aB3dE9", GRACE), (".blob-aB3dE8", GRACE / 2), ("notes", GRACE)] {
+        let file = fs::File::create(folder.join(name)).unwrap();
+        file.set_modified(SystemTime::now() - age - Duration::from_secs(60)).unwrap();
+    }
+    assert_eq!(blobs.for_each(|_, _, _| {}).unwrap().blobs, 1);
+    assert!(!folder.join(".blob-aB3dE9").exists());
+    assert!(folder.join(".blob-aB3dE8").exists() && folder.join("notes").exists());
+    assert_eq!(blobs.get(&hash).unwrap(), b"whole");
+    drop(keep);
+}

@@ -1,13 +1,12 @@
 //! Writing: whole files, by a temporary file beside the target and a rename.
 
 use super::{Access, FileKind, Files, FilesError, kind, ledger::Stamp};
-use crate::{Recorded, is_inside};
+use crate::{Recorded, Unfinished, is_inside};
 use std::{
     fs::{self, File, Metadata},
     io::{self, Write},
     path::{Path, PathBuf},
 };
-use tempfile::NamedTempFile;
 
 /// What a write did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +60,9 @@ impl Files {
         let recorded = self.record(&real)?;
         fs::create_dir_all(parent).map_err(|error| failed(&error))?;
 
-        let mut temporary = temporary_in(parent).map_err(|error| failed(&error))?;
+        // The umask takes its part away from the mode, as for any new file. Removed unless it is persisted.
+        let (mut temporary, _noted) = Unfinished::temporary_in(self.unfinished.as_ref(), parent, 0o666)
+            .map_err(|error| failed(&error))?;
         temporary.write_all(content).map_err(|error| failed(&error))?;
         if let Some((_, meta)) = &before {
             keep_mode_and_owner(temporary.as_file(), meta).map_err(|error| failed(&error))?;
@@ -112,19 +113,6 @@ fn hash_file(path: &Path) -> io::Result<FileState> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(File::open(path)?)?;
     Ok(FileState { len: hasher.count(), hash: hasher.finalize() })
-}
-
-/// An empty file beside the target, with the mode a new file gets. It is removed unless it is persisted.
-fn temporary_in(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".octo-").suffix(".tmp");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The umask takes its part away, as for any new file.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }
 
 #[cfg(unix)]

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::write_private;
 use octo_protocol::ApiError;
-use octo_store::{Claim, claim};
+use octo_store::{Claim, claim, has_database};
 use std::{
     fs, io,
     path::Path,
@@ -88,7 +88,7 @@ pub(super) fn settle_watched(residence: Residence, watch: Watch<'_>) -> Result<S
 
 /// Whether there is anything a plan could be carried out with.
 fn can_be_done(planned: &Planned) -> bool {
-    let is_home = |place: &Path| place.join("octo.db").is_file();
+    let is_home = |place: &Path| has_database(place);
     match &planned.plan {
         Plan::Restore { staged, aside, .. } => is_home(&planned.home) || is_home(staged) || is_home(aside),
         Plan::Move { to, .. } => is_home(&planned.home) || is_home(to),

@@ -411,3 +411,15 @@ fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
     remount("remount,ro");
     assert_eq!(look_at_copy(&copy).unwrap().files, 2);
 }
+
+#[test]
+fn a_home_whose_database_is_being_replaced_is_there() {
+    let scene = Scene::new();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    settle(scene.residence()).unwrap();
+    // Killed between setting the damaged one aside and putting the other one in its place.
+    fs::rename(scene.to().join("octo.db"), scene.to().join("octo.db-ready-now")).unwrap();
+    assert_eq!(settle(scene.residence()).unwrap().residence.home, scene.to());
+    assert_eq!(which(&scene.to()).unwrap(), "old");
+    assert!(scene.to().join("octo.db").is_file());
+}

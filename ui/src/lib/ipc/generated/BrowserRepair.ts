@@ -7,4 +7,4 @@ export type BrowserRepair = { "type": "copy_address",
 /**
  * The address.
  */
-address: string, } | { "type": "attach" } | { "type": "use_own" } | { "type": "choose_folder" };
+address: string, } | { "type": "attach" } | { "type": "stop_waiting" } | { "type": "use_own" } | { "type": "choose_folder" };

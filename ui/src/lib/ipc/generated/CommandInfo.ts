@@ -14,6 +14,15 @@ name: string,
  */
 description: string | null, 
 /**
- * What its argument is, as a hint; empty when it takes none.
+ * A skill's own words in Chinese, where it has them.
  */
-argument: string, };
+description_zh: string | null, 
+/**
+ * What its argument is, as a hint; empty when it takes none. Of a built-in command the catalogue may have words
+ * for it, as `command.<name>.argument`.
+ */
+argument: string, 
+/**
+ * A skill's hint in Chinese, where it has one.
+ */
+argument_zh: string | null, };

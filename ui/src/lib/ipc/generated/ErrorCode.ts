@@ -3,4 +3,4 @@
 /**
  * The cases a client treats specially.
  */
-export type ErrorCode = "unknown_session" | "key_needed" | "model_needed" | "not_here" | "in_use" | "gone";
+export type ErrorCode = "unknown_session" | "key_needed" | "model_needed" | "not_here" | "in_use" | "gone" | "damaged";

@@ -5,13 +5,15 @@ import type { DropKeptHome } from "./DropKeptHome";
 import type { EraseHome } from "./EraseHome";
 import type { GetResidence } from "./GetResidence";
 import type { LookAtCopy } from "./LookAtCopy";
+import type { LookAtDamage } from "./LookAtDamage";
 import type { MakeDiagnostics } from "./MakeDiagnostics";
 import type { MeasureHome } from "./MeasureHome";
 import type { MoveHome } from "./MoveHome";
+import type { ReplaceDatabase } from "./ReplaceDatabase";
 import type { RestoreHome } from "./RestoreHome";
 import type { SaveDiagnostics } from "./SaveDiagnostics";
 
 /**
  * Requests about Octo's home and its state.
  */
-export type HomeRequest = { "type": "measure_home" } & MeasureHome | { "type": "back_up_home" } & BackUpHome | { "type": "erase_home" } & EraseHome | { "type": "get_residence" } & GetResidence | { "type": "look_at_copy" } & LookAtCopy | { "type": "restore_home" } & RestoreHome | { "type": "move_home" } & MoveHome | { "type": "cancel_home_plan" } & CancelHomePlan | { "type": "drop_kept_home" } & DropKeptHome | { "type": "make_diagnostics" } & MakeDiagnostics | { "type": "save_diagnostics" } & SaveDiagnostics;
+export type HomeRequest = { "type": "measure_home" } & MeasureHome | { "type": "back_up_home" } & BackUpHome | { "type": "erase_home" } & EraseHome | { "type": "get_residence" } & GetResidence | { "type": "look_at_copy" } & LookAtCopy | { "type": "restore_home" } & RestoreHome | { "type": "move_home" } & MoveHome | { "type": "cancel_home_plan" } & CancelHomePlan | { "type": "drop_kept_home" } & DropKeptHome | { "type": "look_at_damage" } & LookAtDamage | { "type": "replace_database" } & ReplaceDatabase | { "type": "make_diagnostics" } & MakeDiagnostics | { "type": "save_diagnostics" } & SaveDiagnostics;

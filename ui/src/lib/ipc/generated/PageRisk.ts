@@ -3,4 +3,4 @@
 /**
  * What an act in a page would set off, so that it asks.
  */
-export type PageRisk = "pays" | "sends" | "deletes" | "confirms" | "password" | "uploads" | "downloads" | "permission" | "carries" | "long_address" | "script";
+export type PageRisk = "pays" | "sends" | "deletes" | "confirms" | "password" | "uploads" | "downloads" | "carries" | "long_address" | "script";

@@ -30,6 +30,10 @@ model: ModelId | null,
  */
 effort?: Effort, 
 /**
+ * What it is called; none for a title made from the first message.
+ */
+title?: string, 
+/**
  * The first message.
  */
 blocks: Array<Block>, };

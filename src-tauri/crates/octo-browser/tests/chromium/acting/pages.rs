@@ -132,5 +132,27 @@ pub(super) const PAGES: &[(&str, &str)] = &[
         "/pay",
         "<title>Pay</title><style>body{margin:0;background:#fff}</style><div style='height:300px'></div><button aria-label='Pay now' style='border:0;border-radius:0;width:120px;height:40px;margin-left:30px;background:#0a0'></button>",
     ),
+    (
+        "/following",
+        "<title>Following</title><style>body{margin:0}</style><button style='width:300px;height:80px' onclick='said.textContent=\"pressed\"'>Chased</button>
+        <div id=lid aria-label=Lid style='position:absolute;left:500px;top:300px;width:40px;height:40px;background:#fdd' onclick='said.textContent=\"lid\"'></div><p id=said></p>
+        <script>document.onmousemove = (event) => { lid.style.left = (event.clientX - 20) + 'px'; lid.style.top = (event.clientY - 20) + 'px'; };</script>",
+    ),
+    (
+        "/dropping",
+        "<title>Dropping</title><style>body{margin:0}div{position:absolute;width:120px;height:60px;background:#cde}</style>
+        <div draggable=true role=button aria-label=Parcel style='left:20px;top:20px' ondragstart='event.dataTransfer.setData(\"text/plain\", \"parcel\")'>Parcel</div>
+        <div id=box role=button aria-label=Box style='left:300px;top:20px' ondragover='cover(box); event.preventDefault()' ondrop='said.textContent += \"box\"'>Box</div>
+        <div role=button aria-label=Slider style='left:20px;top:120px' onpointerdown='document.onpointermove = () => cover(rail)'>Slider</div>
+        <div id=rail role=button aria-label=Rail style='left:300px;top:120px'>Rail</div>
+        <div role=button aria-label=Ghostly style='left:20px;top:220px' onpointerdown='ghost(event)'>Ghostly</div>
+        <div role=button aria-label=Home style='left:300px;top:220px'>Home</div>
+        <p id=said style='margin-top:400px'></p><script>
+        const cover = (over) => { if (over.lid) return; const lid = over.lid = document.createElement('div'); lid.textContent = 'Trap'; lid.id = 'trap'; lid.style.left = over.offsetLeft + 'px'; lid.style.top = over.offsetTop + 'px';
+            lid.ondragover = (event) => event.preventDefault(); lid.ondrop = () => { said.textContent += 'trap'; }; lid.onpointerup = () => { said.textContent += 'trap'; }; document.body.append(lid); };
+        const ghost = (down) => { const one = down.target.cloneNode(true), x = down.offsetX, y = down.offsetY; document.body.append(one); const to = (event) => { one.style.left = (event.clientX - x) + 'px'; one.style.top = (event.clientY - y) + 'px'; };
+            to(down); document.onpointermove = to; document.onpointerup = () => { document.onpointermove = document.onpointerup = null; said.textContent += 'home'; }; };
+        </script>",
+    ),
     ("/other", "<title>Other</title>the person's own"),
 ];

@@ -2,23 +2,12 @@
 
 use super::{Desk, until};
 use octo_browser::{Browser, Environment, System, Wanted, Wrap};
+use octo_testkit::{CHROMIUM_SWITCHES, chromium_program};
 use std::{
     fs,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
-
-/// What every start has: no question at the first start, no keyring, and no sandbox, which root cannot have.
-pub(crate) const ARGUMENTS: &[&str] = &[
-    "--no-sandbox",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--password-store=basic",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--window-size=1100,800",
-];
 
 /// How the browser can be reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,12 +26,12 @@ pub(crate) struct Chromium {
 
 impl Chromium {
     pub(crate) async fn start(desk: &Desk, start: Start, arguments: &[&str]) -> Self {
-        let program = super::chromium().expect("asked before");
+        let program = chromium_program().expect("asked before");
         let profile = desk.profile();
         let old = fs::read_to_string(profile.join("DevToolsActivePort")).ok();
         prepare(&profile, start);
         let mut command: Command = desk.command(program);
-        command.args(ARGUMENTS).arg(format!("--user-data-dir={}", profile.display())).args(arguments);
+        command.args(CHROMIUM_SWITCHES).arg(format!("--user-data-dir={}", profile.display())).args(arguments);
         if start == Start::Flag {
             command.arg("--remote-debugging-port=0");
         }

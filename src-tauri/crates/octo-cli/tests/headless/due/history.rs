@@ -204,7 +204,7 @@ impl History {
 
 /// The runs of a task, oldest first.
 pub fn runs_of(core: &mut Serve, task: &str) -> Vec<TaskRun> {
-    let call = ListRuns { task: Some(task.to_owned()), before: None, limit: 200 };
+    let call = ListRuns { task: Some(task.to_owned()), after: None, limit: 200 };
     let mut runs = core.call(call).expect("the runs are listed").runs;
     assert!(runs.len() < 200, "more than one page");
     runs.reverse();

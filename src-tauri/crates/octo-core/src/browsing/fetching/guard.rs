@@ -28,7 +28,7 @@ const OPENING: Duration = Duration::from_secs(20);
 pub(super) struct Guard {
     /// The page in use. It is not held: files of a page that was let go of are its person's.
     pub page: Option<WeakPage>,
-    /// What the person was asked about last.
+    /// What the person was asked about, and has not come yet.
     pub awaiting: Awaiting,
     /// Who has the page.
     pub hand: Option<watch::Receiver<PageHand>>,
@@ -37,9 +37,11 @@ pub(super) struct Guard {
 impl Guard {
     /// Whether a file that begins now is one that nobody was asked about. What the person fetches while they have the
     /// page in hand is theirs.
-    fn stops(&self) -> bool {
+    ///
+    /// What the person was asked about is one file: the first that begins uses their yes up.
+    fn stops(&mut self) -> bool {
         let is_agents = self.hand.as_ref().is_none_or(|hand| *hand.borrow() == PageHand::Agent);
-        self.awaiting == Awaiting::Nothing && is_agents
+        is_agents && std::mem::take(&mut self.awaiting) == Awaiting::Nothing
     }
 }
 
@@ -126,14 +128,12 @@ impl Watcher {
     }
 
     async fn began(&mut self, guid: String, frame: &FrameId, url: &str, name: String) -> Option<News> {
-        let (page, stops) = {
-            let guard = crate::browsing::lock(&self.guard);
-            (guard.page.as_ref().and_then(WeakPage::upgrade)?, guard.stops())
-        };
+        let page = crate::browsing::lock(&self.guard).page.as_ref().and_then(WeakPage::upgrade)?;
         if !self.is_of(&page, frame).await {
             return None;
         }
-        if stops {
+        // A file of somebody else's uses nothing up.
+        if crate::browsing::lock(&self.guard).stops() {
             self.downloads.stop(&guid);
             let from = Address::of(url);
             let from = from.site().map_or_else(|| "the page itself".to_owned(), ToString::to_string);
@@ -157,5 +157,20 @@ impl Watcher {
         let tab = TargetId::new(frame.inner().clone());
         self.openers.get(&tab).is_some_and(|(opener, _)| opener == page.target())
             || page.frames().await.is_ok_and(|frames| frames.iter().any(|one| one.id == *frame))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_yes_is_for_one_file_and_what_the_person_fetches_uses_none_up() {
+        let hand = watch::Sender::new(PageHand::Person);
+        let mut guard = Guard { awaiting: Awaiting::AFile, hand: Some(hand.subscribe()), ..Guard::default() };
+        assert!(!guard.stops(), "the person's own");
+        hand.send_replace(PageHand::Agent);
+        assert!(!guard.stops(), "the one that was asked about");
+        assert!(guard.stops(), "and no other");
     }
 }

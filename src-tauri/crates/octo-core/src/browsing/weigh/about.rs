@@ -4,7 +4,7 @@ use super::Found;
 use crate::browsing::{
     Seat,
     acting::Ground,
-    card::{line, named_by_page},
+    card::named_by_page,
     facts::{self, Facts},
     faults,
     risks::risks,
@@ -61,7 +61,7 @@ impl About<'_> {
             target: facts.map_or(Target::Unknown, |(_, facts)| Target::Element(&facts.element)),
             action,
         };
-        let found = risks(&judge(&act, &work.memory));
+        let found = risks(&judge(&act, &work.read().memory));
         if found.is_empty() {
             return;
         }
@@ -118,9 +118,7 @@ impl About<'_> {
             }
             Err(error) => return Err(faults::fault(&error)),
         };
-        // A page may name an element after what was typed into another.
-        let name = work.redactor.redact(&known.name);
-        found.weight.target = Some(PageElement { role: known.role, name: line(&name) });
+        found.weight.target = Some(PageElement { role: known.role, name: known.name });
         found.weight.mark.push_str(&format!(" {}:{}:{}", place.document.0, place.session, place.node));
         Ok((place, facts))
     }

@@ -79,6 +79,19 @@ fn what_a_file_leaves_out_has_a_careful_meaning_and_what_octo_does_not_know_stay
 }
 
 #[test]
+fn a_model_nobody_knows_leaves_a_task_one_that_cannot_begin() {
+    let (_home, files, models) = files();
+    for file in ["one", "two"] {
+        let text =
+            format!("---\nfolder: /tmp\nmodel: {}\n---\nx", if file == "one" { "gone" } else { "lost" });
+        std::fs::write(files.folder().join(format!("{file}.md")), text).unwrap();
+    }
+    let model = |file: &str| files.get(file, &models).unwrap().plan.unwrap().model.unwrap();
+    assert_eq!(model("one"), model("one"));
+    assert!(model("one") != model("two") && models.name(model("one")).is_none());
+}
+
+#[test]
 fn what_cannot_be_read_is_said_and_left_as_it_is() {
     let (home, files, models) = files();
     let head = "---\nfolder: /tmp\n";
@@ -87,7 +100,6 @@ fn what_cannot_be_read_is_said_and_left_as_it_is() {
         ("no-folder", "Only words.".to_owned(), "task.line_missing"),
         ("when", format!("{head}when: now and then\n---\nx"), "task.line"),
         ("mode", format!("{head}mode: yolo\n---\nx"), "task.line"),
-        ("model", format!("{head}model: gone\n---\nx"), "task.line"),
         ("list", format!("{head}when: [a, b]\n---\nx"), "task.line"),
         ("budget", format!("{head}budget: -1\n---\nx"), "task.line"),
         ("profile", format!("{head}profile: ../x\n---\nx"), "task.line"),

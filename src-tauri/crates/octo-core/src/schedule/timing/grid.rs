@@ -4,6 +4,7 @@ use jiff::{
     SignedDuration,
     civil::{Date, DateTime, Time},
 };
+use octo_protocol::Millis;
 
 /// The day from which all grids without an end of the day are counted.
 const FIRST: Date = jiff::civil::date(1970, 1, 1);
@@ -22,6 +23,11 @@ impl Grid {
         // Beyond the end of time there is no second one.
         let seconds = minutes.checked_mul(60).and_then(|seconds| i64::try_from(seconds).ok());
         Self { seconds: seconds.unwrap_or(i64::MAX), from, until }
+    }
+
+    /// How far apart they are.
+    pub(super) fn distance(&self) -> Millis {
+        self.seconds.saturating_mul(1_000)
     }
 
     /// Those from `begin` on.

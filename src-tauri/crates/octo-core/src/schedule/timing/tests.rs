@@ -100,6 +100,56 @@ fn a_time_the_clocks_skip_is_the_next_there_is_and_one_that_comes_twice_is_the_f
             "2026-03-29T00:10:00Z",
             &["03-29 01:30 +01:00", "03-29 03:00 +02:00", "03-29 03:30 +02:00"],
         ),
+        // What comes every so often goes on through an hour that comes twice.
+        (
+            every(30, TimeUnit::Minutes, "00:00", None),
+            "Europe/Berlin",
+            "2026-10-25T00:10:00Z",
+            &[
+                "10-25 02:30 +02:00",
+                "10-25 02:00 +01:00",
+                "10-25 02:30 +01:00",
+                "10-25 03:00 +01:00",
+                "10-25 03:30 +01:00",
+            ],
+        ),
+        (
+            every(1, TimeUnit::Hours, "00:00", None),
+            "America/New_York",
+            "2026-11-01T04:30:00Z",
+            &["11-01 01:00 -04:00", "11-01 01:00 -05:00", "11-01 02:00 -05:00"],
+        ),
+        (
+            every(5, TimeUnit::Minutes, "00:00", None),
+            "Australia/Lord_Howe",
+            "2026-04-04T14:52:00Z",
+            &["04-05 01:55 +11:00", "04-05 01:30 +10:30", "04-05 01:35 +10:30"],
+        ),
+        (
+            every(10, TimeUnit::Minutes, "08:00", Some("20:00")),
+            "Europe/Berlin",
+            "2026-10-24T17:55:00Z",
+            &["10-24 20:00 +02:00", "10-25 08:00 +01:00"],
+        ),
+        // Not what would come closer together than it says.
+        (
+            every(8, TimeUnit::Hours, "02:00", None),
+            "Europe/Berlin",
+            "2026-10-24T20:00:00Z",
+            &["10-25 02:00 +02:00", "10-25 10:00 +01:00"],
+        ),
+        (
+            every(45, TimeUnit::Minutes, "00:00", None),
+            "Europe/Berlin",
+            "2026-10-24T23:50:00Z",
+            &["10-25 02:15 +02:00", "10-25 02:15 +01:00", "10-25 03:00 +01:00"],
+        ),
+        (
+            every(1, TimeUnit::Days, "02:30", None),
+            "Europe/Berlin",
+            "2026-10-24T12:00:00Z",
+            &["10-25 02:30 +02:00", "10-26 02:30 +01:00"],
+        ),
     ];
     for (timing, zone, after, expected) in cases {
         assert_eq!(next(timing, zone, after, expected.len()), *expected, "{timing:?} in {zone}");

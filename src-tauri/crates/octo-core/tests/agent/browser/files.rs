@@ -71,3 +71,24 @@ async fn what_turns_out_to_be_a_file_is_stopped_unless_the_person_was_asked_abou
     downloads(&browser, &["file-link.txt", "file-own.txt"]).await;
     rig.assert_sound();
 }
+
+#[tokio::test]
+async fn one_yes_is_for_one_file() {
+    let page = "<!doctype html><title>Bills</title><a href=/file-one onclick=\"setTimeout(() => { const frame = \
+        document.createElement('iframe'); frame.src = '/file-two'; document.body.append(frame); }, 50)\">Bill</a>";
+    let site = Site::start(&[("/", page), ("/file-one", "one"), ("/file-two", "two")]);
+    let Some(browser) = Chromium::start() else { return };
+    let get = step(|read| json!({ "action": "download", "ref": number(read, "link \"Bill\"") }));
+    let wait = step(|_| json!({ "action": "act", "kind": "wait", "ms": 1000 }));
+    let mut rig = rig_with(&browser, plan(vec![open(site.url("/")), get, wait])).await;
+    let session = rig.start(Mode::Autonomous, "get the bill").await;
+    let question = rig.question().await;
+    let AskReason::Page { risk: PageRisk::Downloads, .. } = reason(&question) else { panic!("{question:?}") };
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = results(&rig.snapshot(session).await).join("\n");
+    assert!(told.contains("there, 3 bytes: ") && told.contains("file-one.txt"), "{told}");
+    assert!(told.contains("not taken, nothing was kept: file-two.txt"), "{told}");
+    downloads(&browser, &["file-one.txt"]).await;
+    rig.assert_sound();
+}

@@ -1,6 +1,7 @@
 //! A browser, a site and a model that acts by a plan.
 
 use super::*;
+use octo_testkit::{CHROMIUM_SWITCHES, CHROMIUM_UNSEEN, chromium_or_skip};
 
 /// Chromium with a profile of its own. It ends with the test.
 pub struct Chromium {
@@ -14,26 +15,12 @@ impl Chromium {
     }
 
     /// None where there is none and nobody promised one.
-    #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
     pub fn start_with(arguments: &[&str]) -> Option<Self> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let program: Option<PathBuf> =
-            std::env::split_paths(&path).map(|folder| folder.join("chromium")).find(|path| path.is_file());
-        let Some(program) = program else {
-            assert!(std::env::var_os("CI").is_none(), "Chromium is missing; cargo xtask test installs it");
-            eprintln!("skipped: Chromium is not installed; cargo xtask test installs it");
-            return None;
-        };
+        let program = chromium_or_skip()?;
         let profile = tempfile::tempdir().expect("a profile");
         let process = Command::new(program)
-            .args([
-                "--headless=new",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--no-first-run",
-                "--password-store=basic",
-            ])
-            .args(["--disable-background-networking", "--remote-debugging-port=0", "--window-size=1000,800"])
+            .args(CHROMIUM_SWITCHES)
+            .args(CHROMIUM_UNSEEN)
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .args(arguments)
             .env("HOME", profile.path())

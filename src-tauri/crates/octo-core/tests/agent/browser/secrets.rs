@@ -99,6 +99,43 @@ async fn a_secret_is_typed_by_name_and_read_nowhere() {
 }
 
 #[tokio::test]
+async fn a_question_about_a_dialog_or_a_focused_element_that_repeats_a_secret_has_its_name() {
+    // The value is behind so many other words that a line is cut within it.
+    let page = "<!doctype html><title>Log in</title><form action=/in><label>Password <input type=password name=pw></label></form>\
+        <button onclick=\"confirm('Delete all of ' + document.querySelector('input').value + '?')\">Ask</button>\
+        <script>document.querySelector('input').addEventListener('input', (event) => { const one = document.createElement('button');\
+        one.textContent = 'Delete ' + 'all '.repeat(44) + event.target.value; one.id = 'last'; document.body.append(one);\
+        setTimeout(() => one.focus(), 0); });</script>";
+    let Some(browser) = Chromium::start() else { return };
+    let site = Site::start(&[("/", page)]);
+    let steps = vec![
+        open(site.url("/")),
+        fill("Password", "{{secret:shop}}"),
+        step(|_| json!({ "action": "act", "kind": "press", "key": "Enter" })),
+        click("button \"Ask\""),
+        step(|_| json!({ "action": "dialog", "accept": true })),
+    ];
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    rig.octo.call(kept("shop", &site.url("/"))).await.expect("it is kept");
+    let session = rig.start(Mode::Autonomous, "log me in").await;
+    let question = rig.question().await;
+    rig.answer(session, &question, Answer::Once).await;
+    for what in ["the focus", "the dialog"] {
+        let question = rig.question().await;
+        let AskReason::Page { target: Some(target), .. } = reason(&question) else {
+            panic!("{what}: {question:?}")
+        };
+        assert!(target.name.contains("{{secret:shop}}") || what == "the focus", "{what}: {}", target.name);
+        assert!(!target.name.contains("s3cret"), "{what}: {}", target.name);
+        rig.answer(session, &question, Answer::No { reason: None }).await;
+    }
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let everything = serde_json::to_string(&rig.snapshot(session).await).expect("JSON");
+    assert!(!everything.contains("s3cret"), "{everything}");
+    rig.assert_sound();
+}
+
+#[tokio::test]
 async fn what_cannot_be_kept_safe_is_not_kept() {
     let rig = crate::agent::rig::Rig::new(octo_testkit::Script::new().text("hello")).await;
     for (name, site, value, key) in [

@@ -33,9 +33,14 @@ async fn a_task_is_put_before_the_person_in_every_mode_with_its_words_and_next_t
         "10:00",
         "UTC",
         "- look",
-        "Mon 2026-11-23 10:00",
-        "Tue 2026-11-24",
-        "Wed 2026-11-25",
+        "Model: the default one at the time of the run",
+        "Profile: General",
+        "If a run fails: it is not tried again",
+        "If a time is missed: Runs once when the computer wakes",
+        "Notices: When it fails or asks",
+        "Monday 2026-11-23 10:00",
+        "Tuesday 2026-11-24",
+        "Wednesday 2026-11-25",
     ] {
         assert!(text.contains(said), "{said}: {text}");
     }

@@ -48,6 +48,22 @@ async fn a_task_runs_at_its_time_with_no_window_and_its_history_says_so() {
 }
 
 #[tokio::test]
+async fn a_task_whose_model_is_gone_says_so_when_its_time_comes() {
+    let (rig, clock) = world(Script::new(), DAY + 9 * HOUR).await;
+    let model = rig.octo.call(octo_protocol::GetSettings {}).await.unwrap().models[0].id;
+    save(&rig, octo_protocol::TaskPlan { model: Some(model), ..at_ten(&rig) }).await;
+    rig.octo.call(octo_protocol::RemoveModel { model }).await.unwrap();
+    settled(&rig, &clock, 0).await;
+    assert_eq!(card(&rig, "morning-brief").await.state, TaskState::Active, "it is still one, to be changed");
+    clock.set(DAY + 10 * HOUR + 7);
+    let skipped = |status: &RunStatus| {
+        matches!(status, RunStatus::Skipped { reason: SkipReason::CouldNotStart { .. } })
+    };
+    last_run(&rig, "left out, with the reason", skipped).await;
+    assert_eq!(rig.server.requests().len(), 0);
+}
+
+#[tokio::test]
 async fn after_a_sleep_the_policy_counts_and_the_history_says_so() {
     for (missed, requests) in [(MissedRun::Skip, 0), (MissedRun::RunOnce, 1), (MissedRun::Ask, 0)] {
         let (rig, clock) = world(Script::new().text("late"), DAY + 9 * HOUR).await;
@@ -199,7 +215,7 @@ async fn a_failed_run_is_tried_again_after_its_time() {
     let run = last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
     assert_eq!((run.id, run.result.as_deref()), (retry.id, Some("better")));
     let totals =
-        rig.octo.call(octo_protocol::ListRuns { task: None, before: None, limit: 0 }).await.unwrap().month;
+        rig.octo.call(octo_protocol::ListRuns { task: None, after: None, limit: 0 }).await.unwrap().month;
     assert_eq!((totals.finished, totals.failed, totals.skipped), (1, 1, 0));
 }
 

@@ -108,7 +108,7 @@ pub async fn card(rig: &Rig, task: &str) -> TaskCard {
 
 /// All runs, oldest first.
 pub async fn runs(rig: &Rig) -> Vec<TaskRun> {
-    let listed = rig.octo.call(ListRuns { task: None, before: None, limit: 100 }).await;
+    let listed = rig.octo.call(ListRuns { task: None, after: None, limit: 100 }).await;
     let mut runs = listed.expect("the runs are listed").runs;
     runs.reverse();
     runs

@@ -1,12 +1,28 @@
-//! What is done in a day: a function of what is sent, without memory.
+//! A day's work for tests of long use: sessions are worked in and left, tasks run at their times, sub-agents and commands
+//! in the background come and go. What the model says is a function of what is sent, without memory.
 
+use crate::{RecordedRequest, Reply};
 use octo_protocol::{MissedRun, Mode, Profile, TaskNews, TaskPlan, TaskRetry, Timing};
-use octo_testkit::{RecordedRequest, Reply, TempHome};
 use serde_json::json;
+use std::{fs, path::Path};
 
-/// What is known of the scripted model: that nothing is cached.
-pub fn presets(url: &str) -> String {
-    json!({
+/// The skill that works in a sub-agent.
+pub const EXPLORE: &str = "---
+name: explore
+description: Looks around, in a sub-agent.
+context: fork
+---
+
+Look around as you are told.
+";
+
+/// Puts into a home what the day needs: the skill, and what is known of the scripted model behind `url`, which is that
+/// nothing is cached. A cache would keep sessions open for minutes of the computer's own clock.
+pub fn prepare(home: &Path, url: &str) {
+    let skill = home.join("skills").join("explore");
+    fs::create_dir_all(&skill).expect("a folder of skills");
+    fs::write(skill.join("SKILL.md"), EXPLORE).expect("a skill");
+    let presets = json!({
         "version": 1,
         "providers": [{
             "id": "scripted",
@@ -16,8 +32,8 @@ pub fn presets(url: &str) -> String {
             "caching": { "kind": "none", "minimum": 0 },
             "rows": [{ "name": "scripted" }],
         }],
-    })
-    .to_string()
+    });
+    fs::write(home.join("presets.json"), presets.to_string()).expect("presets");
 }
 
 /// What the person says in a turn.
@@ -26,14 +42,14 @@ pub fn turn(session: usize, turn: usize) -> String {
     format!("Step {turn} of session {session}, please.\n\n{about}")
 }
 
-/// A task that leaves a line every five minutes.
-pub fn task(home: &TempHome, number: usize) -> TaskPlan {
+/// A task that leaves a line in the folder every five minutes.
+pub fn task(folder: &Path, number: usize) -> TaskPlan {
     TaskPlan {
         name: format!("watch-{number}"),
         prompt: format!("Look after pond {number}."),
         when: Timing::Cron { expression: format!("{number}-59/5 * * * *") },
         zone: "UTC".to_owned(),
-        folder: home.work().display().to_string(),
+        folder: folder.display().to_string(),
         profile: Profile::GENERAL,
         mode: Mode::Autonomous,
         model: None,

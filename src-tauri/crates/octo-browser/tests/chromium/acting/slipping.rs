@@ -1,0 +1,91 @@
+//! What slips under the pointer, and what an act that was not done leaves.
+
+use super::Scene;
+use crate::kit::{PATIENCE, chromium};
+use octo_browser::{Act, ActError, Page, Scroll, Unfit, Wait};
+use std::time::Duration;
+
+#[tokio::test]
+async fn what_follows_the_pointer_is_not_pressed_and_what_slips_under_it_takes_no_drop() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/following", "Following").await;
+    let covered = scene.click("button", "Chased").await;
+    assert!(
+        matches!(&covered, Err(ActError::Covered(cover)) if cover.words == "div#lid \"Lid\""),
+        "{covered:?}"
+    );
+    assert_eq!(scene.said().await, "");
+    scene.ends().await;
+
+    let mut scene = Scene::start("/dropping", "Dropping").await;
+    for (what, onto) in [("Parcel", "Box"), ("Slider", "Rail")] {
+        let (from, to) = (scene.place("button", what).await, scene.place("button", onto).await);
+        let covered = scene.act(Act::Drag(from, to)).await;
+        assert!(
+            matches!(&covered, Err(ActError::Covered(cover)) if cover.words == "div#trap \"Trap\""),
+            "{what}: {covered:?}"
+        );
+        assert_eq!(scene.said().await, "", "{what}");
+    }
+    // The picture of it that a page drags along is no cover.
+    let (from, to) = (scene.place("button", "Ghostly").await, scene.place("button", "Home").await);
+    scene.act(Act::Drag(from, to)).await.expect("dropped");
+    assert_eq!(scene.said().await, "home");
+    scene.ends().await;
+}
+
+/// Whether the main document is watched for changes, in the world that no page sees.
+async fn is_watched(page: &Page) -> bool {
+    use octo_browser::cdp::{
+        browser_protocol::page::CreateIsolatedWorldParams, js_protocol::runtime::EvaluateParams,
+    };
+    let world = CreateIsolatedWorldParams {
+        world_name: Some("octo".to_owned()),
+        ..CreateIsolatedWorldParams::new(page.main_frame().clone())
+    };
+    let world = page.call(world, PATIENCE).await.expect("its world").execution_context_id;
+    let look = EvaluateParams {
+        context_id: Some(world),
+        return_by_value: Some(true),
+        ..EvaluateParams::new("!!globalThis.octoWatch")
+    };
+    page.call(look, PATIENCE).await.expect("an answer").result.value == Some(true.into())
+}
+
+#[tokio::test]
+async fn an_act_that_was_not_done_or_was_given_up_leaves_nobody_watching() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/cover", "Cover").await;
+    let below = scene.place("button", "Below").await;
+    let covered = scene.act(Act::Click(below)).await;
+    assert!(matches!(covered, Err(ActError::Covered(_))), "{covered:?}");
+    assert!(!is_watched(&scene.page).await, "covered");
+    let wait = Act::Wait(Wait::Text("never there".to_owned()));
+    let given_up = tokio::time::timeout(Duration::from_millis(500), scene.act(wait)).await;
+    assert!(given_up.is_err(), "it waits");
+    assert!(!is_watched(&scene.page).await, "given up");
+    scene.click("button", "Accept").await.expect("done");
+    assert!(!is_watched(&scene.page).await, "done");
+    scene.ends().await;
+}
+
+#[tokio::test]
+async fn a_text_is_looked_for_on_the_page_and_not_in_what_its_fields_hold() {
+    if chromium().is_none() {
+        return;
+    }
+    let mut scene = Scene::start("/form", "Form").await;
+    for typed in ["old@example.org", "shut"] {
+        assert_eq!(scene.page.shows(typed).await, Ok(false), "{typed}");
+    }
+    for seen in ["Send", "old words"] {
+        assert_eq!(scene.page.shows(seen).await, Ok(true), "{seen}");
+    }
+    let missing = scene.act(Act::Scroll(Scroll::ToText("example.org".to_owned()))).await;
+    assert_eq!(missing, Err(Unfit::NoSuchText.into()));
+    scene.ends().await;
+}

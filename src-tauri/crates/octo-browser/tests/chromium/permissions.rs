@@ -1,0 +1,94 @@
+//! What a page asks of the browser itself, the person's place and the like: the browser asks its person, and what the
+//! agent does reaches the page alone. No event of the protocol tells that such a question stands, so the model is not
+//! told of it; it reads what the page says.
+
+use crate::kit::{Chromium, Desk, Frame, OWN, Own, Recording, Site, Start, chromium, said, tab, until};
+use octo_browser::{Act, Audience, Page, View, snapshot::Query, snapshot::WHOLE};
+
+/// A page that asks for something by a press of its button, and tells what it got and how the permission stands.
+macro_rules! asking {
+    ($title:literal, $name:literal, $ask:literal) => {
+        concat!(
+            "<title>",
+            $title,
+            "</title><button onclick=\"",
+            $ask,
+            "\">Ask</button><input aria-label=Beside><p id=got></p><p id=state></p><script>
+            const tell = (what) => { got.textContent += what; };
+            navigator.permissions.query({ name: '",
+            $name,
+            "' }).then((now) => { state.textContent = now.state; now.onchange = () => { state.textContent = now.state; }; });
+            </script>"
+        )
+    };
+}
+
+const PLACE: &str = asking!(
+    "Place",
+    "geolocation",
+    "navigator.geolocation.getCurrentPosition(() => tell('given'), (error) => tell('refused ' + error.code))"
+);
+const NOTES: &str = asking!("Notes", "notifications", "Notification.requestPermission().then(tell)");
+
+#[tokio::test]
+async fn the_place_of_the_person_is_asked_for_by_the_browser_alone() {
+    asked_by_the_browser_alone("/place", "Place").await;
+}
+
+#[tokio::test]
+async fn leave_to_notify_the_person_is_asked_for_by_the_browser_alone() {
+    asked_by_the_browser_alone("/notes", "Notes").await;
+}
+
+/// The agent presses the button: the page gets neither a yes nor a no, whatever else the agent does, since the question
+/// stands in the browser's own window.
+async fn asked_by_the_browser_alone(path: &str, title: &str) {
+    if chromium().is_none() {
+        return;
+    }
+    let site = Site::start(&[("/place", PLACE), ("/notes", NOTES), OWN]).await;
+    let desk = Desk::start(Frame::Managed).await;
+    let _chromium = Chromium::start(&desk, Start::Flag, &[&Own::url(&site), &site.url(path)]).await;
+    let recording = Recording::default();
+    let connected = Chromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
+    let own = Own::find(&connected.tabs).await;
+    let asking = tab(&connected.tabs, title).await;
+    let page = Page::attach(&connected.link, &asking.target).await.expect("attached");
+    page.bring_to_front().await.expect("in front");
+    page.begin_acting().await.expect("acting");
+    let mut view = View::default();
+    let ask = place(&mut view, &page, "button", "Ask").await;
+    let beside = place(&mut view, &page, "textbox", "Beside").await;
+    until("the permission", async || (stands(&page).await == ["", "prompt"]).then_some(())).await;
+
+    page.perform(&Act::Click(ask), Audience::Person).await.expect("pressed");
+    for act in [
+        Act::Press(Some(beside.clone()), "Enter".to_owned()),
+        Act::Press(Some(beside.clone()), "Escape".to_owned()),
+        Act::Type(beside.clone(), "y".to_owned()),
+        Act::Click(beside.clone()),
+    ] {
+        page.perform(&act, Audience::Person).await.expect("the page takes what is done in it");
+        assert_eq!(stands(&page).await, ["", "prompt"], "{act:?}");
+    }
+    let sent = recording.names();
+    let answers = ["Browser.grantPermissions", "Browser.setPermission", "Browser.resetPermissions"];
+    assert!(!sent.iter().any(|name| answers.contains(&name.as_str())), "{sent:?}");
+
+    own.is_as_before(&connected.tabs).await;
+}
+
+/// What the page got, and how the permission stands.
+async fn stands(page: &Page) -> [String; 2] {
+    let told = said(page, "[got.textContent, state.textContent]").await;
+    serde_json::from_value(told).expect("two texts")
+}
+
+async fn place(view: &mut View, page: &Page, role: &str, name: &str) -> octo_browser::snapshot::Place {
+    view.look(page).await.expect("a look");
+    let query = Query { text: name.to_owned(), role: role.to_owned() };
+    let found = view.last().expect("a look").find(&query, WHOLE).text;
+    let rest = found.split_once(&format!("{role} \"{name}\" [")).expect("it is there").1;
+    let number = rest.split_once(']').expect("a number").0;
+    view.locate(page, number.parse().expect("a number")).await.expect("located").place
+}

@@ -1,0 +1,59 @@
+//! Requests about a database that is damaged. No Octo runs in its home: whoever started it asks here.
+
+use super::{home::blocking, json};
+use octo_protocol::{ApiError, DatabaseBackup, DatabaseDamage, DatabaseReplaced, ErrorCode, HomeRequest};
+use octo_store::{ReplaceError, Replacement, replace_damaged, sound_backup};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Carries out a request for a home in which Octo did not start because of `why`: what can take a damaged database's
+/// place, and that it does.
+///
+/// # Errors
+/// `why` for anything else.
+pub async fn request_of_damaged(
+    home: PathBuf,
+    request: HomeRequest,
+    why: ApiError,
+) -> Result<Value, ApiError> {
+    match request {
+        HomeRequest::LookAtDamage(_) if is_damage(&why) => json(blocking(move || Ok(look(&home))).await?),
+        HomeRequest::ReplaceDatabase(call) if is_damage(&why) => {
+            json(blocking(move || Ok(replace(&home, call.backup.map(PathBuf::from))?)).await?)
+        }
+        _ => Err(why),
+    }
+}
+
+/// A database that was opened is none to be replaced.
+pub(super) fn not_damaged() -> ApiError {
+    ReplaceError::Sound.into()
+}
+
+fn is_damage(why: &ApiError) -> bool {
+    why.code == Some(ErrorCode::Damaged)
+}
+
+fn look(home: &Path) -> DatabaseDamage {
+    let backup = sound_backup(home).map(|found| DatabaseBackup {
+        path: found.place.display().to_string(),
+        at: found.at,
+        sessions: found.sessions,
+    });
+    DatabaseDamage { backup }
+}
+
+fn replace(home: &Path, backup: Option<PathBuf>) -> Result<DatabaseReplaced, ReplaceError> {
+    let with = match backup {
+        None => Replacement::Empty,
+        // Nothing but what was looked at: no file from elsewhere becomes the database.
+        Some(place) => match sound_backup(home) {
+            Some(found) if found.place == place => Replacement::Backup(place),
+            Some(_) | None => return Err(ReplaceError::NoBackup(place)),
+        },
+    };
+    let stamp = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
+    let aside = replace_damaged(home, &with, &stamp)?;
+    tracing::warn!(aside = %aside.display(), ?with, "the damaged database was replaced, as the person asked");
+    Ok(DatabaseReplaced { aside: aside.display().to_string() })
+}

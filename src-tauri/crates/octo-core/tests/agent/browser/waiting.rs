@@ -1,0 +1,84 @@
+//! A browser that asks its person, who does not answer.
+
+use super::*;
+use octo_protocol::{AttachBrowser, BrowserCheck, BrowserCheckKind, BrowserRepair, ExamineBrowser};
+
+/// What answers as such a browser does: nothing tells its version, and a connection is held until somebody answers.
+fn asks_for_ever(profile: &std::path::Path) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("its address").port();
+    std::fs::write(profile.join("DevToolsActivePort"), format!("{port}\n/devtools/browser/a"))
+        .expect("written");
+    thread::spawn(move || {
+        let mut held = Vec::new();
+        for stream in listener.incoming().flatten() {
+            let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
+            let first = lines.next().unwrap_or_default();
+            let _head: Vec<String> = lines.take_while(|line| !line.is_empty()).collect();
+            if first.contains("/json/version") {
+                let _gone = (&stream).write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+            } else {
+                held.push(stream);
+            }
+        }
+    });
+}
+
+fn tabs() -> Step {
+    step(|_| json!({ "action": "tabs" }))
+}
+
+#[tokio::test]
+async fn while_it_asks_the_check_up_says_so_and_who_gives_up_is_told_of_its_question() {
+    let profile = tempfile::tempdir().expect("a folder");
+    asks_for_ever(profile.path());
+    let mut rig = Rig::new(plan(vec![tabs(), tabs()])).await;
+    let choice = BrowserChoice::Folder { path: profile.path().display().to_string() };
+    rig.octo.call(ChooseBrowser { choice }).await.unwrap();
+    let mut watch = rig.octo.subscribe(Topic::Browser).await.unwrap();
+    let session = rig.start(Mode::Autonomous, "look").await;
+    next(&mut watch, |update| match update {
+        Update::Browser { state: BrowserState::WaitingForAllow { .. } } => Some(()),
+        _ => None,
+    })
+    .await;
+    let line = async |about| -> BrowserCheck {
+        let checks = rig.octo.call(ExamineBrowser {}).await.unwrap().checks;
+        checks.into_iter().find(|check| check.about == about).expect("a line for it")
+    };
+    let attached = line(BrowserCheckKind::Attached).await;
+    assert_eq!(
+        (attached.note.key.as_str(), attached.repair),
+        ("browser.check.waiting", Some(BrowserRepair::StopWaiting))
+    );
+    assert_eq!(line(BrowserCheckKind::Works).await.note.key, "browser.check.once_allowed");
+
+    rig.octo.call(DetachBrowser {}).await.unwrap();
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = last(&rig, session).await;
+    assert!(told.contains("gave up waiting") && !told.contains("let go of"), "{told}");
+    let error = next(&mut watch, |update| match update {
+        Update::Browser { state: BrowserState::Lost { error } } => Some(error),
+        _ => None,
+    })
+    .await;
+    assert_eq!(error.key, "browser.given_up");
+
+    // The second call asked nobody, and was told the same at once; what the person says new lets one ask again.
+    let told = results(&rig.snapshot(session).await);
+    assert!(told.len() == 2 && told[0] == told[1], "{told:?}");
+    let mut waiting = async |rig: &Rig| {
+        next(&mut watch, |update| match update {
+            Update::Browser { state: BrowserState::WaitingForAllow { .. } } => Some(()),
+            _ => None,
+        })
+        .await;
+        rig.octo.call(DetachBrowser {}).await.unwrap();
+    };
+    rig.octo.call(AttachBrowser {}).await.unwrap();
+    waiting(&rig).await;
+    rig.start(Mode::Autonomous, "look again").await;
+    waiting(&rig).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.assert_sound();
+}

@@ -1,0 +1,85 @@
+//! What each of several windows shows, and which of them the person is at.
+
+use crate::{Attention, Sight};
+use octo_protocol::{SessionId, WindowNumber};
+use std::collections::BTreeMap;
+
+/// The windows' sights. The windows differ in what they show; the person is at one of them at most.
+#[derive(Debug, Default)]
+pub struct Sights {
+    shown: BTreeMap<WindowNumber, SessionId>,
+    at: Option<WindowNumber>,
+    last: WindowNumber,
+}
+
+impl Sights {
+    /// Gives a window that is about to open for a session its number; no number is given twice.
+    pub fn open(&mut self, session: SessionId) -> WindowNumber {
+        self.last.0 += 1;
+        self.shown.insert(self.last, session);
+        self.last
+    }
+
+    /// A window shows another session, or none.
+    pub fn show(&mut self, window: WindowNumber, session: Option<SessionId>) {
+        match session {
+            Some(session) => self.shown.insert(window, session),
+            None => self.shown.remove(&window),
+        };
+    }
+
+    /// The person is at this window, or at none.
+    pub fn attend(&mut self, window: Option<WindowNumber>) {
+        self.at = window;
+    }
+
+    /// A window is gone.
+    pub fn close(&mut self, window: WindowNumber) {
+        self.shown.remove(&window);
+        if self.at == Some(window) {
+            self.at = None;
+        }
+    }
+
+    /// The window that shows a session; the newest, where several do.
+    pub fn window_of(&self, session: SessionId) -> Option<WindowNumber> {
+        self.shown.iter().rev().find(|(_, shown)| **shown == session).map(|(window, _)| *window)
+    }
+
+    /// What the person has before their eyes. While they are elsewhere it is what the first window would show them.
+    pub fn now(&self) -> Sight {
+        let attention = if self.at.is_some() { Attention::Here } else { Attention::Elsewhere };
+        Sight { attention, session: self.shown.get(&self.at.unwrap_or_default()).copied() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_counts_is_the_window_the_person_is_at() {
+        let (one, other) = (SessionId::new(), SessionId::new());
+        let first = WindowNumber::default();
+        let mut sights = Sights::default();
+        sights.show(first, Some(one));
+        let elsewhere = Sight { attention: Attention::Elsewhere, session: Some(one) };
+        assert_eq!(sights.now(), elsewhere);
+
+        let beside = sights.open(other);
+        assert_eq!((sights.window_of(one), sights.window_of(other)), (Some(first), Some(beside)));
+        sights.attend(Some(beside));
+        assert_eq!(sights.now(), Sight { attention: Attention::Here, session: Some(other) });
+        // What goes on in the window they are not at is not seen.
+        sights.show(first, None);
+        assert_eq!(sights.now().session, Some(other));
+        sights.show(beside, Some(one));
+        assert_eq!(sights.now().session, Some(one));
+        sights.show(first, Some(one));
+        assert_eq!(sights.window_of(one), Some(beside));
+
+        sights.close(beside);
+        assert_eq!(sights.now(), elsewhere);
+        assert_ne!(sights.open(other), beside);
+    }
+}

@@ -1,0 +1,88 @@
+//! Runs of tasks: how a task stands, and all of them page by page.
+
+use octo_protocol::{Cost, Millis, RunCause, RunId, RunStatus, SkipReason, TaskRun};
+use octo_store::{RunRow, Store};
+
+const DAY: Millis = 24 * 60 * 60 * 1_000;
+
+fn run(task: &str, due: Millis, cause: RunCause, status: RunStatus) -> RunRow {
+    let over = !matches!(status, RunStatus::Running | RunStatus::NeedsYou | RunStatus::Waiting { .. });
+    let began = matches!(status, RunStatus::Running | RunStatus::NeedsYou | RunStatus::Finished);
+    RunRow {
+        run: TaskRun {
+            id: RunId::new(),
+            task: task.to_owned(),
+            name: task.to_owned(),
+            cause,
+            due,
+            started_at: began.then_some(due),
+            ended_at: over.then_some(due + 1),
+            status,
+            session: None,
+            cost: Cost::default(),
+            result: None,
+        },
+        slot: (cause == RunCause::Time).then_some(due),
+        budget: None,
+        minutes: 30,
+        worked: 0,
+        ending: None,
+    }
+}
+
+fn add(store: &Store, row: &RunRow) -> RunId {
+    let own = row.clone();
+    assert!(store.write_blocking(move |tx| tx.add_run(&own)).unwrap());
+    row.run.id
+}
+
+#[test]
+fn a_task_stands_as_the_run_that_goes_on_or_else_as_what_was_decided_last() {
+    let home = crate::home();
+    let store = Store::open(home.path()).unwrap();
+    let last = |task: &str| {
+        let task = task.to_owned();
+        store.read_blocking(move |reader| reader.last_run(&task)).unwrap().unwrap().id
+    };
+    // It waits for the person; the next day's time is left out.
+    let waits = add(&store, &run("daily", DAY, RunCause::Time, RunStatus::NeedsYou));
+    let busy = RunStatus::Skipped { reason: SkipReason::StillRunning };
+    add(&store, &run("daily", 2 * DAY, RunCause::Time, busy.clone()));
+    assert_eq!(last("daily"), waits);
+    // One by a clock that was a year ahead does not stay the last one.
+    add(&store, &run("early", 365 * DAY, RunCause::Time, busy));
+    let present = add(&store, &run("early", 3 * DAY, RunCause::Time, RunStatus::Finished));
+    assert_eq!(last("early"), present);
+    // Another try that has not begun does not stand for what was done by hand since.
+    let of = add(&store, &run("tried", DAY, RunCause::Time, RunStatus::TimedOut));
+    let retry = RunCause::Retry { of, number: 1 };
+    let again = add(&store, &run("tried", 2 * DAY, retry, RunStatus::Waiting { until: 9 * DAY }));
+    assert_eq!(last("tried"), again);
+    let by_hand = add(&store, &run("tried", 2 * DAY, RunCause::Hand, RunStatus::Running));
+    assert_eq!(last("tried"), by_hand);
+    let all = store.read_blocking(|reader| reader.last_runs()).unwrap();
+    let named = ["daily", "early", "tried"].map(|task| (task, all[task].id));
+    assert_eq!(named, [("daily", waits), ("early", present), ("tried", by_hand)]);
+}
+
+#[test]
+fn runs_of_one_moment_are_all_found_page_by_page() {
+    let home = crate::home();
+    let store = Store::open(home.path()).unwrap();
+    let mut made: Vec<RunId> = (0..7)
+        .map(|task| add(&store, &run(&format!("task {task}"), DAY, RunCause::Time, RunStatus::Finished)))
+        .collect();
+    made.reverse();
+    let mut found: Vec<RunId> = Vec::new();
+    loop {
+        let after = found.last().copied();
+        let page = store.read_blocking(move |reader| reader.runs(None, after, 3)).unwrap();
+        if page.is_empty() {
+            break;
+        }
+        found.extend(page.iter().map(|run| run.id));
+    }
+    assert_eq!(found, made);
+    let unknown = store.read_blocking(|reader| reader.runs(None, Some(RunId::new()), 3)).unwrap();
+    assert_eq!(unknown, []);
+}

@@ -1,0 +1,163 @@
+//! What a program and its home take while it is used for long: after a warm-up nothing may grow but what is stored, and
+//! what is stored grows by what was said and done.
+
+use crate::processes::{self, Memory};
+use std::{collections::BTreeMap, fmt, fs, path::Path};
+
+/// One look at a process, all its descendants, and its home.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    /// The processes by the name of their program: how many, and what they take.
+    pub programs: BTreeMap<String, (u64, Memory)>,
+    /// Open file descriptors of the first process.
+    pub descriptors: u64,
+    /// Its threads.
+    pub threads: u64,
+    /// The database with its log, in bytes.
+    pub database: u64,
+    /// Files in the home, by its folders.
+    pub files: BTreeMap<String, u64>,
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (program, (count, memory)) in &self.programs {
+            let (all, own) = (memory.all as f64 / 1e3, memory.own as f64 / 1e3);
+            write!(f, "{count} {program} {all:.1} MB ({own:.1} MB its own), ")?;
+        }
+        let Self { descriptors, threads, database, files, .. } = self;
+        let database = *database as f64 / 1e6;
+        write!(
+            f,
+            "{descriptors} descriptors, {threads} threads, {database:.2} MB of database, files {files:?}"
+        )
+    }
+}
+
+impl Measure {
+    /// A look.
+    pub fn of(process: u32, home: &Path) -> Self {
+        let mut programs: BTreeMap<String, (u64, Memory)> = BTreeMap::new();
+        for id in processes::family(process) {
+            let name =
+                if processes::is_unreaped(id) { Some(UNREAPED.to_owned()) } else { processes::program(id) };
+            // One that has just ended takes nothing.
+            let Some(name) = name else { continue };
+            let (count, memory) = programs.entry(name).or_default();
+            *count += 1;
+            *memory += Memory::of(id).unwrap_or_default();
+        }
+        let count =
+            |folder: &str| fs::read_dir(format!("/proc/{process}/{folder}")).map_or(0, Iterator::count);
+        let size = |name: &str| fs::metadata(home.join(name)).map_or(0, |data| data.len());
+        Self {
+            programs,
+            descriptors: count("fd") as u64,
+            threads: count("task") as u64,
+            database: size("octo.db") + size("octo.db-wal"),
+            files: files(home),
+        }
+    }
+
+    /// The least of some looks, figure by figure: what comes and goes between them is in none.
+    pub fn least(looks: impl IntoIterator<Item = Self>) -> Self {
+        looks.into_iter().reduce(Self::lesser).expect("a look")
+    }
+
+    fn lesser(self, other: Self) -> Self {
+        let both = |(name, (count, memory)): (String, (u64, Memory))| {
+            let (others, besides) = other.programs.get(&name)?;
+            Some((name, (count.min(*others), memory.least(*besides))))
+        };
+        Self {
+            programs: self.programs.into_iter().filter_map(both).collect(),
+            descriptors: self.descriptors.min(other.descriptors),
+            threads: self.threads.min(other.threads),
+            ..other
+        }
+    }
+
+    /// How many processes there are.
+    pub fn processes(&self) -> u64 {
+        self.programs.values().map(|(count, _)| count).sum()
+    }
+}
+
+/// Stands for the program of what has ended and was not asked for its end.
+const UNREAPED: &str = "(ended)";
+
+/// How many files each folder of the home holds, all below it counted.
+fn files(home: &Path) -> BTreeMap<String, u64> {
+    fn below(folder: &Path) -> u64 {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| if entry.path().is_dir() { below(&entry.path()) } else { 1 }).sum()
+    }
+    let entries = fs::read_dir(home).into_iter().flatten().flatten().filter(|entry| entry.path().is_dir());
+    entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), below(&entry.path()))).collect()
+}
+
+/// What was measured after each wave of work.
+#[derive(Debug)]
+pub struct Growth {
+    turns: usize,
+    rows: Vec<Measure>,
+}
+
+impl Growth {
+    /// Of waves of so many turns.
+    pub fn new(turns: usize) -> Self {
+        Self { turns, rows: Vec::new() }
+    }
+
+    /// Adds what was measured after a wave.
+    pub fn add(&mut self, measure: Measure) {
+        self.rows.push(measure);
+    }
+
+    /// From the end of the warm-up on, so many waves, nothing grows but the database, and that evenly: by how many bytes
+    /// a turn, wave by wave. What each program has for its own may be larger by as much as `slack` says, in kB.
+    pub fn check(&self, warm_up: usize, slack: &[(&str, u64)]) -> Vec<u64> {
+        let warm = &self.rows[warm_up - 1..];
+        let (first, last) = (&warm[0], &warm[warm.len() - 1]);
+        let flat = |what: &str, of: &dyn Fn(&Measure) -> u64, slack: u64| {
+            let all: Vec<u64> = warm.iter().map(of).collect();
+            assert!(of(last) <= of(first) + slack, "{what} grows: {all:?}");
+        };
+        flat("the number of processes", &Measure::processes, 0);
+        assert!(last.programs.keys().eq(first.programs.keys()), "other programs run: {last}");
+        assert!(!last.programs.contains_key(UNREAPED), "some ended and were not asked for their end: {last}");
+        flat("open descriptors", &|row| row.descriptors, DESCRIPTORS);
+        flat("threads", &|row| row.threads, THREADS);
+        for program in last.programs.keys() {
+            let slack = slack.iter().find_map(|(name, slack)| (name == program).then_some(*slack));
+            let slack = slack.unwrap_or(OTHERS);
+            let of = |row: &Measure| row.programs.get(program).map_or(0, |(_, memory)| memory.own);
+            flat(&format!("the memory of {program}"), &of, slack);
+        }
+        let grown: Vec<u64> =
+            warm.windows(2).map(|pair| (pair[1].database - pair[0].database) / self.turns as u64).collect();
+        let (least, most) = (grown.iter().min().expect("a wave"), grown.iter().max().expect("a wave"));
+        assert!(*most <= least * 3 / 2, "the database grows by more and more: {grown:?}");
+        grown
+    }
+}
+
+/// What the memory of a program may be larger by that nothing is said of, in kB: the shell that watches over commands,
+/// whose name is the system's.
+const OTHERS: u64 = 200;
+/// Connections of the store and of the model server that happen to be open.
+const DESCRIPTORS: u64 = 4;
+/// Threads for blocking work that have not ended yet.
+const THREADS: u64 = 4;
+
+/// The database holds no more than what is in it: made anew, at `anew`, it is hardly smaller. Its bytes, and those made
+/// anew.
+pub fn check_database(home: &Path, anew: &Path) -> (u64, u64) {
+    let path = home.join("octo.db");
+    let size = |path: &Path| fs::metadata(path).expect("the database").len();
+    let connection = rusqlite::Connection::open(&path).expect("the database opens");
+    connection.execute("VACUUM INTO ?1", [anew.to_str().expect("a path")]).expect("it is made anew");
+    let (now, least) = (size(&path), size(anew));
+    assert!(now <= least * 5 / 4, "room that is not used: {now} bytes, {least} made anew");
+    (now, least)
+}

@@ -1,0 +1,170 @@
+//! What a process leaves behind when it is killed in the middle of writing.
+
+use super::*;
+use crate::{Files, Scope};
+use std::{
+    env,
+    io::{BufRead as _, BufReader},
+    process::{Command, Stdio},
+};
+
+const HOME: &str = "OCTO_UNFINISHED_HOME";
+const WORK: &str = "OCTO_UNFINISHED_WORK";
+const KILLS: usize = 12;
+/// So much that most of the time is spent in the middle of a file.
+const LARGE: usize = 8 << 20;
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.ends_with(LIST))
+        .collect();
+    names.sort();
+    names
+}
+
+fn lists(home: &Path) -> usize {
+    fs::read_dir(home.join(FOLDER)).map_or(0, Iterator::count)
+}
+
+/// The process that is killed: run by the test below, which reads a line per file.
+#[test]
+#[ignore = "run by the test of kills as a process of its own"]
+fn writer() {
+    let (Some(home), Some(work)) = (env::var_os(HOME), env::var_os(WORK)) else { return };
+    let unfinished = Unfinished::begin(home.as_ref());
+    let scope = Scope { folder: work.clone().into(), readable: vec![], writable: vec![] };
+    let files = Files::new(scope).noting(unfinished.clone());
+    let work = PathBuf::from(work);
+    for n in 0_u8.. {
+        println!("writes");
+        files.write(&work.join("deep/a.txt"), &vec![n; LARGE]).unwrap();
+        unfinished.write_private(&work.join("export.json"), &vec![n; LARGE]).unwrap();
+        let copy = work.join("copy");
+        let made =
+            unfinished.make_folder(&copy, |error| error, |half| fs::write(half.join("b"), vec![n; LARGE]));
+        made.unwrap();
+        fs::remove_dir_all(copy).unwrap();
+    }
+}
+
+#[test]
+fn kill_9_leaves_nothing_half_beside_the_persons_files() {
+    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let real = work.path().canonicalize().unwrap();
+    fs::create_dir(real.join("deep")).unwrap();
+    fs::write(real.join(".octo-mine.tmp"), "the person's own").unwrap();
+    let mut left = 0;
+    for kill in 0..KILLS {
+        let mut victim = Command::new(env::current_exe().unwrap())
+            .args(["--ignored", "--exact", "unfinished::tests::writer", "--nocapture"])
+            .env(HOME, home.path())
+            .env(WORK, &real)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().ends_with("writes")), "it writes");
+        std::thread::sleep(Duration::from_millis(3 * kill as u64));
+        let living = lists(home.path());
+        Unfinished::sweep(home.path());
+        assert_eq!(lists(home.path()), living, "what a living process writes is its own");
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+
+        let is_half = |name: &String| name.starts_with(OWN) && name != ".octo-mine.tmp";
+        let half = |folder: &Path| names(folder).into_iter().filter(is_half).count();
+        left += half(&real) + half(&real.join("deep"));
+        Unfinished::sweep(home.path());
+        assert_eq!(half(&real) + half(&real.join("deep")), 0, "{:?}", names(&real));
+        assert_eq!(lists(home.path()), 0);
+        assert_eq!(fs::read(real.join(".octo-mine.tmp")).unwrap(), b"the person's own");
+        for whole in ["deep/a.txt", "export.json"] {
+            if let Ok(bytes) = fs::read(real.join(whole)) {
+                assert!(bytes.len() == LARGE && bytes.iter().all(|byte| *byte == bytes[0]), "{whole}");
+            }
+        }
+        let _whole = fs::remove_dir_all(real.join("copy"));
+    }
+    assert!(left > 0, "no kill fell into the middle of a file");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_list_is_short_again_when_nothing_is_under_way_and_goes_with_its_process() {
+    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let unfinished = Unfinished::begin(home.path());
+    let place = unfinished.list.place.clone().unwrap();
+    let (first, second) = (unfinished.note(Path::new("/a")), unfinished.clone().note(Path::new("/b/ c")));
+    assert_eq!(paths(&fs::read(&place).unwrap()), [Path::new("/a"), Path::new("/b/ c")]);
+    drop(first);
+    assert_eq!(paths(&fs::read(&place).unwrap()).len(), 2, "one is still under way");
+    drop(second);
+    assert_eq!(fs::metadata(&place).unwrap().len(), 0);
+    for n in 0..50 {
+        unfinished.write_private(&work.path().join("a"), &[n]).unwrap();
+    }
+    assert_eq!(fs::metadata(&place).unwrap().len(), 0);
+    drop(unfinished.note(Path::new("/after")));
+    drop(unfinished);
+    assert_eq!(lists(home.path()), 0);
+}
+
+#[test]
+fn only_what_has_a_name_of_octos_own_is_taken_away() {
+    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let work = work.path();
+    let list = home.path().join(FOLDER).join("gone.list");
+    fs::create_dir(list.parent().unwrap()).unwrap();
+    fs::create_dir_all(work.join(".octo-copy/deep")).unwrap();
+    fs::write(work.join(".octo-a.tmp"), "half").unwrap();
+    fs::write(work.join("thesis.md"), "whole").unwrap();
+    let away = work.join("unplugged/.octo-b.tmp");
+    let noted = [work.join("thesis.md"), work.join(".octo-a.tmp"), work.join(".octo-copy"), away.clone()];
+    let mut bytes: Vec<u8> = noted.iter().flat_map(|path| written(path)).collect();
+    // Cut short by the kill: nothing was made under this name yet.
+    bytes.extend_from_slice(&written(&work.join("thesis.md"))[..9]);
+    fs::write(&list, bytes).unwrap();
+    Unfinished::sweep(home.path());
+    assert_eq!(names(work), ["thesis.md"]);
+    assert!(list.exists(), "the disk of one of them may come back");
+    fs::create_dir(away.parent().unwrap()).unwrap();
+    fs::write(&away, "half").unwrap();
+    Unfinished::sweep(home.path());
+    assert!(!away.exists() && !list.exists());
+    fs::write(&list, [0xff; 7]).unwrap();
+    Unfinished::sweep(home.path());
+    assert!(!list.exists(), "one that says nothing is over");
+}
+
+#[test]
+fn a_folder_appears_whole_or_not_at_all() {
+    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let unfinished = Unfinished::begin(home.path());
+    let place = work.path().join("copy");
+    let made = unfinished.make_folder(
+        &place,
+        |error| error,
+        |half| {
+            assert!(!place.exists());
+            fs::write(half.join("a"), "1")
+        },
+    );
+    made.unwrap();
+    assert_eq!(fs::read(place.join("a")).unwrap(), b"1");
+    let again = unfinished.make_folder(&place, |error| error, |_| Ok(()));
+    assert_eq!(again.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+    let other = work.path().join("other");
+    let failed = unfinished.make_folder(
+        &other,
+        |error| error,
+        |half| {
+            fs::write(half.join("a"), "1")?;
+            Err::<(), _>(io::Error::other("no more"))
+        },
+    );
+    assert_eq!(failed.unwrap_err().to_string(), "no more");
+    assert_eq!(names(work.path()), ["copy"]);
+}

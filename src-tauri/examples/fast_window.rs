@@ -1,0 +1,19 @@
+//! Octo's window by a clock that runs faster: for tests of long use that would take hours by the computer's own.
+//!
+//! Its one argument is [`FastTime::argument`]. With others it is `octo-cli`, which is what Octo starts for its own
+//! children (documents, `rm`).
+
+use std::{env, process::ExitCode};
+
+#[path = "../crates/octo-testkit/shared/fast_clock.rs"]
+mod fast_clock;
+
+fn main() -> ExitCode {
+    if let Some(exit) = octo_cli::stand_in(env::args_os()) {
+        return exit;
+    }
+    match fast_clock::of_argument() {
+        Some((clock, idle)) => octo_app::run_by_clock(clock, idle),
+        None => octo_cli::run(env::args_os()),
+    }
+}

@@ -1,0 +1,50 @@
+//! How much waits for the person, at the application's icon in the dock or task bar. Not every desktop shows it.
+
+use tauri::AppHandle;
+
+/// The count at the icon.
+#[derive(Default)]
+pub(crate) struct Badge {
+    #[cfg(target_os = "linux")]
+    bus: Option<zbus::Connection>,
+}
+
+impl Badge {
+    /// Shows this many; none for zero.
+    pub(crate) async fn show(&mut self, app: &AppHandle, waiting: usize) {
+        if let Err(error) = self.set(app, i64::try_from(waiting).unwrap_or(i64::MAX)).await {
+            tracing::debug!(%error, "this desktop shows no count at the icon");
+        }
+    }
+
+    /// Docks read it from the bus, and forget it with the connection that told it.
+    #[cfg(target_os = "linux")]
+    async fn set(&mut self, _app: &AppHandle, waiting: i64) -> zbus::Result<()> {
+        use std::collections::HashMap;
+        use zbus::zvariant::Value;
+
+        /// By the interface's own rule any path below this one will do: docks go by the entry.
+        const PATH: &str = "/com/canonical/unity/launcherentry/octo";
+        const INTERFACE: &str = "com.canonical.Unity.LauncherEntry";
+
+        let bus = match &self.bus {
+            Some(bus) => bus,
+            None => self.bus.insert(zbus::Connection::session().await?),
+        };
+        let entry = format!("application://{}.desktop", crate::notices::ENTRY);
+        let count =
+            HashMap::from([("count", Value::from(waiting)), ("count-visible", Value::from(waiting > 0))]);
+        bus.emit_signal(None::<&str>, PATH, INTERFACE, "Update", &(entry, count)).await
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_async, reason = "on Linux it waits for the bus")]
+    async fn set(&mut self, app: &AppHandle, waiting: i64) -> tauri::Result<()> {
+        use tauri::Manager as _;
+
+        match app.get_webview_window(crate::windows::MAIN) {
+            Some(window) => window.set_badge_count(Some(waiting).filter(|waiting| *waiting > 0)),
+            None => Ok(()),
+        }
+    }
+}

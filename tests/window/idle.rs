@@ -1,0 +1,114 @@
+//! A window nobody works in: what its processes do while nothing happens, shown and hidden.
+
+use anyhow::{Context as _, Result, ensure};
+use octo_testkit::{
+    ModelServer, Script, ServerOptions,
+    processes::{Work, family, program},
+};
+use octo_tests::{Application, BareApplication, Desktop, Panel, Theme};
+use std::{
+    collections::BTreeMap,
+    fs,
+    time::{Duration, Instant},
+};
+
+use crate::first_task::{KEY, connect};
+
+/// How long it is left alone before it is looked at: what a start has to do is done.
+const SETTLED: Duration = Duration::from_secs(8);
+/// How long it is looked at.
+const LOOK: Duration = Duration::from_secs(10);
+/// How often the threads of one program may be woken in that time while the window is shown, with a caret that blinks.
+/// Measured: 720, half of it by the screen's own beat; a page that draws sixty times a second comes to twice that.
+const SHOWN: u64 = 1_200;
+/// And while it is hidden. Measured: 60, a third of it by an idle pool of threads. A timer of ten a second is too much.
+const HIDDEN: u64 = 120;
+/// What works without ever waiting is not woken: how much of the processor's time each program may take, in ticks. A
+/// quarter of a core. Measured: 10 and 2, but on a machine that is shared what others take of it counts here too.
+const TICKS: u64 = 250;
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_window_nobody_works_in_does_next_to_nothing() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let panel = Panel::start(&desktop).await?;
+    let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));
+    fs::create_dir(&work)?;
+    let server = ModelServer::start_with(
+        Script::new().text("ok").text("There is **nothing** to do.\n\n".repeat(30)),
+        ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
+    );
+    // A session to be shown, and a person who has chosen that closing hides.
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    connect(&app, &server.url(), "idle").await?;
+    app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
+    app.fill("composer", "Is there something to do?").await?;
+    app.click("send").await?;
+    app.find("turn-end[data-end=finished]").await?;
+    app.press_close()?;
+    app.click("closing-hide").await?;
+    app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
+    panel.choose("Quit Octo").await?;
+    app.ended().await?;
+
+    // As a person starts it: a driver looks at the page all the time.
+    let mut app = BareApplication::start(&desktop, &home)?;
+    app.painted()?;
+    let shown = look(app.process()).await;
+    println!("shown: {shown:?}");
+    check(&shown, SHOWN);
+    app.press_close()?;
+    let asked = Instant::now();
+    while app.windows_shown()? > 0 {
+        ensure!(asked.elapsed() < SETTLED, "the window does not go");
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    let hidden = look(app.process()).await;
+    println!("hidden: {hidden:?}");
+    check(&hidden, HIDDEN);
+    panel.choose("Quit Octo").await?;
+    app.ended()?;
+    Ok(())
+}
+
+/// What a program did while it was looked at.
+#[derive(Debug, Default)]
+struct Load {
+    /// Of all its processes, in ticks, also by threads that ended.
+    ticks: u64,
+    /// Its threads that worked, by their names.
+    threads: BTreeMap<String, Work>,
+}
+
+/// No program is woken more often than that, and none works all the time.
+fn check(done: &BTreeMap<String, Load>, wakes: u64) {
+    let woken = |load: &Load| load.threads.values().map(|work| work.wakes).sum::<u64>();
+    let busy: Vec<_> = done.iter().filter(|(_, load)| woken(load) > wakes || load.ticks > TICKS).collect();
+    assert!(busy.is_empty(), "more than {wakes} wakes or {TICKS} ticks in {LOOK:?}: {busy:#?}");
+}
+
+/// What each program does while it is looked at.
+async fn look(process: u32) -> BTreeMap<String, Load> {
+    tokio::time::sleep(SETTLED).await;
+    let all = || -> BTreeMap<u32, _> {
+        let of = |id| Some((id, (Work::ticks(id)?, Work::of_threads(id))));
+        family(process).into_iter().filter_map(of).collect()
+    };
+    let before = all();
+    tokio::time::sleep(LOOK).await;
+    let mut done = BTreeMap::new();
+    for (id, (ticks, threads)) in all() {
+        let Some(name) = program(id) else { continue };
+        let (had, earlier) = before.get(&id).cloned().unwrap_or_default();
+        let load: &mut Load = done.entry(name).or_default();
+        load.ticks += ticks.saturating_sub(had);
+        for (thread, (name, work)) in threads {
+            let begun = earlier.get(&thread).map(|(_, work)| *work).unwrap_or_default();
+            let work = work.since(begun);
+            if work != Work::default() {
+                *load.threads.entry(name).or_default() += work;
+            }
+        }
+    }
+    done
+}

@@ -1,0 +1,131 @@
+//! A task from words to its history: the agent fills it in, the person confirms it with its next times, it is run while
+//! nobody looks, told of, found again, deleted and brought back.
+
+use crate::first_task::{KEY, connect};
+use anyhow::{Context as _, Result};
+use octo_protocol::{Language, words};
+use octo_testkit::{Gate, ModelServer, Reply, Script, ServerOptions};
+use octo_tests::{Application, Desktop, Panel, Theme};
+use serde_json::json;
+use std::{collections::BTreeMap, fs};
+
+const ADD: &str = "octo task add --name 'Morning count' --when 'weekdays at 08:30' --zone UTC \
+                   --prompt 'Count the notes of this folder.' --tell all";
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_task_is_made_in_words_run_told_of_deleted_and_brought_back() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let panel = Panel::start(&desktop).await?;
+    let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));
+    fs::create_dir(&work)?;
+    let gate = Gate::new();
+    let server = ModelServer::start_with(
+        Script::new()
+            .text("ok")
+            .call("terminal", json!({ "command": ADD }))
+            .text("It is saved, and runs on Monday for the first time.")
+            // The run, in a session of its own.
+            .reply(Reply::text("There are **two notes**.").in_chunks(4).hold_after(2, &gate)),
+        ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
+    );
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    connect(&app, &server.url(), "tasks").await?;
+
+    // In words: the page of tasks begins a session with the skill that writes them.
+    app.click("open-tasks").await?;
+    app.picture("tasks-none-light").await?;
+    app.click("tasks-describe").await?;
+    app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
+    app.type_into("composer", "every working day at half past eight, count my notes").await?;
+    app.click("send").await?;
+    let question = app.text_where("question", "the plan", |text| text.contains("Morning count")).await?;
+    let line = question.lines().find(|line| line.starts_with("Next times:"));
+    let next = line.with_context(|| format!("the next times in {question}"))?;
+    assert_eq!(next.matches("08:30").count(), 3, "three times: {next}");
+    let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"];
+    assert!(weekdays.iter().filter(|day| next.contains(**day)).count() == 3, "by their days: {next}");
+    assert!(question.contains("Count the notes of this folder."), "with its words: {question}");
+    app.picture("task-in-words-light").await?;
+    assert!(!home.join("tasks/morning-count.md").exists(), "nothing is saved before the yes");
+    app.click("question-once").await?;
+    app.find("turn-end[data-end=finished]").await?;
+    assert!(fs::read_to_string(home.join("tasks/morning-count.md"))?.contains("weekdays at 08:30"));
+
+    // Run now, and the window closed meanwhile: the end is told, and the notice leads to the run.
+    app.click("open-tasks").await?;
+    show(&app).await?;
+    let shown = app.text("schedule").await?;
+    assert_eq!(shown.matches("08:30").count(), 4, "when it runs, and the next three times: {shown}");
+    app.click("schedule-run").await?;
+    gate.reached().await;
+    app.find("run[data-status=running]").await?;
+    app.picture("task-runs-light").await?;
+    app.press_close()?;
+    app.click("closing-hide").await?;
+    app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
+    gate.open();
+    let told = panel.notice(&say("notice.finished")).await?;
+    assert!(told.body.contains("Morning count"), "it says which: {told:?}");
+    panel.click(&told).await?;
+    app.until("the window to come back", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
+    app.text_where("answer", "what the run found", |text| text.contains("two notes")).await?;
+    app.picture("task-run-session-light").await?;
+
+    // Its history says how it went, and leads to the session too.
+    app.click("open-tasks").await?;
+    show(&app).await?;
+    app.text_where("run[data-status=finished]", "what it came to", |text| text.contains("two notes")).await?;
+    app.picture("task-history-light").await?;
+    // The driver takes what is cut short by an ellipsis for hidden.
+    app.script("document.querySelector('[data-testid=run-session]').click()").await?;
+    app.text_where("answer", "the run again", |text| text.contains("two notes")).await?;
+
+    // Deleted it is in the trash, with a way back at once; restored from there it is as it was.
+    let file = home.join("tasks/morning-count.md");
+    let written = fs::read_to_string(&file)?;
+    for way in ["undo", "trash"] {
+        app.click("open-tasks").await?;
+        show(&app).await?;
+        app.choose("schedule-more", &say("tasks.delete")).await?;
+        app.until("its file to go", async || Ok((!file.exists()).then_some(()))).await?;
+        if way == "undo" {
+            app.find("toast").await?;
+            app.picture("task-deleted-light").await?;
+            take_back(&app).await?;
+        } else {
+            app.click("open-trash").await?;
+            app.click("trash-kind-task").await?;
+            app.text_where("trash-row", "the task", |text| text.contains("morning-count")).await?;
+            app.script("document.querySelector('[data-testid=trash-row] [role=checkbox]').click()").await?;
+            app.picture("task-in-trash-light").await?;
+            app.click("trash-restore").await?;
+        }
+        app.until("its file to come back", async || Ok(file.exists().then_some(()))).await?;
+        assert_eq!(fs::read_to_string(&file)?, written, "{way}");
+    }
+    panel.choose(&say("tray.quit")).await?;
+    app.ended().await?;
+    server.assert_clean();
+    assert_eq!(server.replies_left(), 0);
+    Ok(())
+}
+
+fn say(key: &str) -> String {
+    words::say(Language::En, key, &BTreeMap::new())
+}
+
+/// Opens the task's row: the driver presses no `tr`, the name in it is a button.
+async fn show(app: &Application) -> Result<()> {
+    app.find("schedule-row[data-file=morning-count]").await?;
+    app.script("document.querySelector('[data-file=morning-count] [data-row-open]').click()").await?;
+    app.find("schedule[data-file=morning-count]").await?;
+    Ok(())
+}
+
+/// Takes the way back a remark offers; other remarks may stand beside it.
+pub(crate) async fn take_back(app: &Application) -> Result<()> {
+    let undo = "const undo = [...document.querySelectorAll('[data-testid=toast] button')] \
+                .find((button) => button.textContent.trim() === 'Undo'); undo?.click(); return undo !== undefined";
+    app.until("a way back", async || Ok((app.script(undo).await? == true).then_some(()))).await
+}

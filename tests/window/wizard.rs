@@ -1,0 +1,148 @@
+//! The first run, step by step, closed in its middle and gone on with: language, a model that first refuses its key,
+//! the assistant's manner, the browser, skills of another agent, the folder, and a first session.
+
+use crate::first_task::KEY;
+use anyhow::{Context as _, Result};
+use octo_protocol::{Language, words};
+use octo_testkit::{ModelServer, Script, ServerOptions};
+use octo_tests::{Application, Desktop, Theme};
+use std::{collections::BTreeMap, fs};
+
+const HAIKU: &str = "---
+name: haiku
+description: Writes a haiku about what changed.
+---
+
+Three lines: five, seven and five syllables.
+";
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn the_first_run_leads_through_all_its_steps_and_goes_on_where_it_was_closed() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));
+    fs::create_dir(&work)?;
+    let other = desktop.home().join(".claude/skills/haiku");
+    fs::create_dir_all(&other)?;
+    fs::write(other.join("SKILL.md"), HAIKU)?;
+    let server = ModelServer::start_with(
+        Script::new().text("ok").text("It is a folder of notes. Begin with the newest."),
+        ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
+    );
+
+    // The language, at once.
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    app.find("welcome").await?;
+    app.click("onboarding-step-language").await?;
+    app.click("language-zh").await?;
+    app.text_where("welcome", "it in Chinese", |text| text.contains("选择语言")).await?;
+    app.picture("wizard-language-zh").await?;
+    app.click("language-en").await?;
+    app.text_where("welcome", "it in English", |text| text.contains("Choose a language")).await?;
+    app.click("onboarding-next").await?;
+
+    // A key that is refused: said in words that help, and nothing is saved by the test.
+    app.find("welcome[data-step=model]").await?;
+    app.click("model-provider-custom").await?;
+    app.click("model-protocol-anthropic").await?;
+    app.fill("model-url", &server.url()).await?;
+    app.fill("model-name", "scripted-model").await?;
+    app.fill("model-key", "sk-test-wrong-0000").await?;
+    app.click("model-test").await?;
+    let refused = app.text("model-result[data-check=fails]").await?;
+    assert!(refused.contains(&say("model.fails")), "{refused}");
+    assert!(refused.contains(&say("error.model.test.auth")), "{refused}");
+    assert!(!refused.contains("message was kept"), "no message was sent: {refused}");
+    app.picture("wizard-key-refused").await?;
+    app.fill("model-key", KEY).await?;
+    app.click("model-test").await?;
+    app.find("model-result[data-check=works]").await?;
+    app.picture("wizard-model-works").await?;
+    app.click("model-save").await?;
+
+    // The manner, with the two files as they will be. Closed in the middle, it goes on there.
+    app.find("welcome[data-step=persona]").await?;
+    app.fill("onboarding-name", "Juno").await?;
+    app.click("onboarding-manner-concise").await?;
+    app.fill("onboarding-about", "I keep bees.").await?;
+    // What is typed is kept once typing pauses.
+    let kept = "const done = arguments[0]; window.__TAURI_INTERNALS__.invoke('request', { request: { domain: 'app', \
+                call: { type: 'get_settings' } } }).then((reply) => done(reply.settings.onboarding.about), String)";
+    app.until("the answers to be kept", async || {
+        Ok((app.script_async(kept).await? == "I keep bees.").then_some(()))
+    })
+    .await?;
+    app.close().await?;
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    app.find("welcome[data-step=persona]").await?;
+    let value = |id: &str| format!("return document.querySelector('[data-testid={id}]').value");
+    assert_eq!(app.script(&value("onboarding-name")).await?, "Juno");
+    let soul = app.script(&value("onboarding-file-soul")).await?;
+    let soul = soul.as_str().context("SOUL.md as it will be")?.to_owned();
+    assert!(
+        soul.starts_with("Your name is Juno.") && soul.contains("Be as short as the matter allows"),
+        "{soul}"
+    );
+    assert_eq!(app.script(&value("onboarding-file-user")).await?, "I keep bees.");
+    app.picture("wizard-manner").await?;
+    assert!(!fs::read_to_string(home.join("agents/SOUL.md")).unwrap_or_default().contains("Juno"));
+    app.click("onboarding-save").await?;
+    app.find("welcome[data-step=browser]").await?;
+    assert!(fs::read_to_string(home.join("agents/SOUL.md"))?.contains("Juno"));
+    assert!(fs::read_to_string(home.join("agents/USER.md"))?.contains("I keep bees."));
+
+    // The browser: what there is, and that it needs none.
+    app.until("what there is", async || {
+        let told = app.all("onboarding-no-browser").await?.len() + app.all("browser-choice-own").await?.len();
+        Ok((told > 0).then_some(()))
+    })
+    .await?;
+    app.picture("wizard-browser").await?;
+    app.click("onboarding-next").await?;
+
+    // Another agent's skill, copied; its own folder stays as it is.
+    app.find("other-source[data-agent=claude]").await?;
+    app.script(
+        "document.querySelector('[data-testid=other-skill][data-skill=haiku] [role=checkbox]').click()",
+    )
+    .await?;
+    app.picture("wizard-skills").await?;
+    app.click("other-import").await?;
+    app.until("the copy", async || Ok(home.join("skills/haiku/SKILL.md").exists().then_some(()))).await?;
+    assert_eq!(fs::read_to_string(home.join("skills/haiku/SKILL.md"))?, HAIKU);
+    assert!(other.join("SKILL.md").exists());
+    app.text_where("welcome", "that it is there", |text| text.contains("1 skill imported.")).await?;
+    app.picture("wizard-skill-imported").await?;
+    app.click("onboarding-next").await?;
+
+    // The folder and the mode, then a first session by one press.
+    app.find("welcome[data-step=place]").await?;
+    app.fill("onboarding-folder", work.to_str().context("a path in Unicode")?).await?;
+    app.click("default-mode-ask").await?;
+    app.picture("wizard-place").await?;
+    app.click("onboarding-next").await?;
+    app.find("welcome[data-step=first]").await?;
+    app.picture("wizard-first").await?;
+    app.click("onboarding-try-explain").await?;
+    app.text_where("answer", "the first answer", |text| text.contains("Begin with the newest")).await?;
+    assert_eq!(app.text("status-mode").await?.trim(), say("mode.ask"));
+    app.picture("wizard-first-session").await?;
+    app.close().await?;
+
+    // What it was told is in force, and it does not begin again.
+    let asked = server.requests();
+    let first = asked.last().context("the first session's request")?;
+    assert!(first.user_text().contains(&say("new.try.explain")));
+    assert!(first.body.to_string().contains("Your name is Juno."));
+    let app = Application::open(&desktop, &home, Theme::Dark).await?;
+    app.find("session-row").await?;
+    assert!(app.all("welcome").await?.is_empty());
+    app.close().await?;
+    server.assert_clean();
+    assert_eq!(server.replies_left(), 0);
+    Ok(())
+}
+
+fn say(key: &str) -> String {
+    words::say(Language::En, key, &BTreeMap::new())
+}

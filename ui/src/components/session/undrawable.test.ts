@@ -1,0 +1,46 @@
+// @vitest-environment jsdom
+import { Conversation } from "$lib/app/conversation.svelte";
+import { preferences } from "$lib/app/preferences.svelte";
+import { BROWSER_SESSION } from "$lib/ipc/fake-browser";
+import { testids } from "$lib/testids";
+import { Replayed } from "$lib/testing/replayed";
+import { standIn, until, within, words } from "$lib/testing/stage";
+import { speak } from "$lib/words/words.svelte";
+import { type Component, mount, unmount } from "svelte";
+import { expect, it, vi } from "vitest";
+import SessionView from "./SessionView.svelte";
+
+const drawing = vi.hoisted(() => ({ tries: 0 }));
+vi.mock("../transcript/Transcript.svelte", () => ({
+  default: () => {
+    drawing.tries += 1;
+    throw new RangeError("Invalid time value");
+  },
+}));
+
+it("of a session that cannot be drawn takes neither its head nor its field along", async () => {
+  standIn();
+  history.replaceState(null, "", "/?fast");
+  const replayed = new Replayed();
+  const target = document.createElement("div");
+  document.body.append(target);
+  await speak("en");
+  await replayed.begin("browser");
+  await preferences.begin();
+  const conversation = new Conversation(BROWSER_SESSION, () => undefined);
+  const view = mount(SessionView as unknown as Component<{ conversation: Conversation }>, {
+    target,
+    props: { conversation },
+  });
+  const { all } = within(target);
+  await until(() => expect(all(testids.composer)).toHaveLength(1));
+  const fault = target.querySelector(".error");
+  expect(words(fault as Element)).toContain("a fault of its own");
+  expect(words(target.querySelector("h1") as Element)).toContain("watering can");
+  // It can be tried again.
+  expect(drawing.tries).toBe(1);
+  fault?.querySelector("button")?.click();
+  await until(() => expect(drawing.tries).toBe(2));
+  expect(all(testids.composer)).toHaveLength(1);
+  await unmount(view);
+}, 20_000);

@@ -1,0 +1,63 @@
+// @vitest-environment jsdom
+import { library } from "$lib/app/library.svelte";
+import { preferences } from "$lib/app/preferences.svelte";
+import { toasts } from "$lib/app/toasts.svelte";
+import { testids } from "$lib/testids";
+import { mounted } from "$lib/testing/mounted";
+import { press, until, words, write } from "$lib/testing/stage";
+import { beforeEach, describe, expect, it } from "vitest";
+import NewSession from "./NewSession.svelte";
+
+const { replayed, show, all, get } = mounted();
+const MIB = 1024 * 1024;
+
+/** Files as they come with an event; jsdom has none of these. */
+function carried(type: string, part: "clipboardData" | "dataTransfer", files: File[]): Event {
+  const event = new Event(type, { bubbles: true, cancelable: true });
+  return Object.assign(event, { [part]: { files, types: ["Files"] } });
+}
+
+function file(name: string, type: string, bytes = 4): File {
+  return new File([new Uint8Array(bytes)], name, { type });
+}
+
+beforeEach(async () => {
+  toasts.list = [];
+  await replayed.begin("main");
+  await Promise.all([preferences.begin(), library.begin()]);
+  show(NewSession, { place: "/work" });
+});
+
+describe("a screenshot that is pasted", () => {
+  it("is shown small, can be taken out again, and goes along as a picture", async () => {
+    const field = get(testids.composer);
+    field.dispatchEvent(carried("paste", "clipboardData", [file("", "image/png"), file("two.png", "image/png")]));
+    await until(() => expect(all(testids.attachment).length).toBe(2));
+    const [first, second] = all(testids.attachment);
+    expect(first?.querySelector("img")?.getAttribute("src")).toContain("data:image/png");
+    expect(words(second as HTMLElement)).toContain("two.png");
+    second?.querySelector("button")?.click();
+    await until(() => expect(all(testids.attachment).length).toBe(1));
+    write(field, "What is this?");
+    press(field, "Enter");
+    await until(() => expect(replayed.last("start_session")).toBeDefined());
+    const blocks = replayed.last("start_session")?.blocks ?? [];
+    expect(blocks.map((block) => block.type)).toEqual(["text", "image"]);
+    expect(replayed.of("put_blob").length).toBe(2);
+  });
+});
+
+describe("a file that cannot be attached", () => {
+  it("is named, with the limit or what is taken, and nothing of it is sent to the core", async () => {
+    const field = get(testids.composer);
+    field.dispatchEvent(carried("drop", "dataTransfer", [file("tool.exe", "application/x-msdownload")]));
+    await until(() => expect(toasts.list.length).toBe(1));
+    expect(toasts.list[0]?.text).toContain("tool.exe");
+    expect(toasts.list[0]?.text).toMatch(/PNG.*JPEG.*GIF.*WebP/);
+    field.dispatchEvent(carried("drop", "dataTransfer", [file("huge.png", "image/png", 20 * MIB + 1)]));
+    await until(() => expect(toasts.list.length).toBe(2));
+    expect(toasts.list[1]?.text).toContain("huge.png");
+    expect(toasts.list[1]?.text).toContain("20 MiB");
+    expect([replayed.of("put_blob"), all(testids.attachment)]).toEqual([[], []]);
+  });
+});

@@ -1,0 +1,15 @@
+/** Slash commands in words: Octo's own from the catalogue, skills in the words they bring. */
+import type { CommandInfo } from "$lib/ipc/types";
+import { language, lookUp } from "$lib/words/words.svelte";
+
+/** What a command does. */
+export function commandWords(command: CommandInfo): string {
+  const own = (language() === "zh" ? command.description_zh : null) ?? command.description;
+  return own ?? lookUp(`command.${command.name}`) ?? "";
+}
+
+/** What its argument is; empty when it takes none. */
+export function argumentWords(command: CommandInfo): string {
+  if (command.description === null) return lookUp(`command.${command.name}.argument`) ?? command.argument;
+  return (language() === "zh" ? command.argument_zh : null) ?? command.argument;
+}

@@ -1,0 +1,37 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { settingsIndex } from "./settings-index";
+
+const PAGES = join(import.meta.dirname, "../../components/settings");
+
+/** Said of what was done, or of a whole page: nobody looks for these. */
+const NOT_SET = new Set([
+  "about.data.sub",
+  "browser.detach.sub",
+  "browser.exposed.sub",
+  "data.plan.move.sub",
+  "data.trash.sub",
+  "settings.proposed.sub",
+]);
+
+/** What the settings' pages say as a heading, or explain. */
+function written(): string[] {
+  const files = readdirSync(PAGES).filter((name) => name.endsWith(".svelte") && !name.endsWith("Dialog.svelte"));
+  return files.flatMap((name) => {
+    const text = readFileSync(join(PAGES, name), "utf8");
+    const headings = [...text.matchAll(/<h2[^>]*>\{t\("([\w.]+)"\)\}/g)];
+    const explained = [...text.matchAll(/\bt\("([\w.]+\.sub)"\)/g)];
+    return [...headings, ...explained].map(([, key = ""]) => key);
+  });
+}
+
+describe("the index of settings", () => {
+  it("has every heading and every row that is explained", () => {
+    const known = new Set(settingsIndex.flatMap(({ title, also }) => [title, ...also] as string[]));
+    const keys = written();
+    expect(keys.length).toBeGreaterThan(50);
+    const missing = keys.filter((key) => !NOT_SET.has(key) && !known.has(key) && !known.has(key.replace(/\.sub$/, "")));
+    expect(missing).toEqual([]);
+  });
+});

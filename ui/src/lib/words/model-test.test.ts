@@ -1,0 +1,21 @@
+import { describe, expect, it } from "vitest";
+import enErrors from "@words/en/errors.json";
+import { explainTest } from "./model-test";
+
+describe("a model that could not be tried", () => {
+  it("is never told of a kept message or a retry, of which there is none in a test", () => {
+    const provider = Object.keys(enErrors).filter((key) => key.startsWith("error.provider."));
+    expect(provider.length).toBeGreaterThan(10);
+    // Neither can happen to one short message; a stopped one is not told of.
+    const never = ["error.provider.context_too_long", "error.provider.cancelled"];
+    for (const key of provider.filter((key) => !never.includes(key))) {
+      const said = explainTest({ key: key.slice("error.".length), args: {}, retryable: false });
+      expect(said, key).not.toMatch(/message was kept|so far was kept|press Retry/);
+    }
+  });
+
+  it("says of everything else what is said elsewhere", () => {
+    const error = { key: "model.name_missing", args: {}, retryable: false };
+    expect(explainTest(error)).toBe(enErrors["error.model.name_missing"]);
+  });
+});
