@@ -1,20 +1,27 @@
 /** What lies over the window: the palette, or the list of shortcuts. */
 
 class Overlay {
-  open = $state<"palette" | "shortcuts" | null>(null);
+  open = $state.raw<{ what: "palette" | "shortcuts"; nth: number } | null>(null);
+  #nth = 0;
 
-  /** Opens the palette; closes it when it is open. */
-  togglePalette(): void {
-    this.open = this.open === "palette" ? null : "palette";
+  palette(): void {
+    this.#show("palette");
   }
 
-  /** Opens the list of shortcuts. */
   shortcuts(): void {
-    this.open = "shortcuts";
+    this.#show("shortcuts");
   }
 
-  close(): void {
-    this.open = null;
+  /**
+   * The `nth` one closed. A dialog tells so a moment after it gave the focus back: one opened by a key in between stays.
+   */
+  closed(nth: number): void {
+    if (this.open?.nth === nth) this.open = null;
+  }
+
+  #show(what: "palette" | "shortcuts"): void {
+    this.#nth += 1;
+    this.open = { what, nth: this.#nth };
   }
 }
 
