@@ -24,6 +24,9 @@ use tokio_util::sync::CancellationToken;
 
 /// How long the first answer of a browser may take after its handshake.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
+/// The same of one that was started just now: it answers once it is up, which takes long from a cold disk, and with a
+/// profile that is made first. One that ends is heard of at once, and the person can give up.
+const START: Duration = Duration::from_secs(60);
 
 /// Which browser is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -305,8 +308,9 @@ impl Attempt {
             None => transport,
         };
         let link = Link::over(transport);
+        let patience = if running.is_some() { START } else { FIRST_ANSWER };
         let version = link
-            .call(None, crate::cdp::browser_protocol::browser::GetVersionParams {}, FIRST_ANSWER)
+            .call(None, crate::cdp::browser_protocol::browser::GetVersionParams {}, patience)
             .await?
             .product;
         let browser = name.map_or_else(|| "Octo".to_owned(), str::to_owned);

@@ -11,6 +11,8 @@ mod doctor;
 mod facts;
 mod faults;
 mod fetching;
+mod kept;
+mod known;
 mod live;
 mod reading;
 mod risks;
@@ -20,8 +22,9 @@ mod state;
 mod tabs;
 mod weigh;
 
+use known::Known;
+use seat::Place;
 pub(crate) use seat::Seat;
-use seat::{Place, Read};
 pub(crate) use secrets::Secrets;
 
 use octo_browser::{
@@ -29,6 +32,7 @@ use octo_browser::{
     candidates, executables,
 };
 use octo_protocol::{ApiError, BrowserChoice, BrowserState, LivePage, SessionId};
+use octo_store::Store;
 use octo_workspace::Blobs;
 use std::{
     collections::HashMap,
@@ -63,14 +67,15 @@ pub(crate) struct HomeBrowser(Arc<Inner>);
 struct Inner {
     environment: Environment,
     browser: Browser,
-    /// Where the profile of Octo's own browser is.
-    profile: PathBuf,
+    home: PathBuf,
     blobs: Blobs,
     secrets: Secrets,
     standing: Mutex<Standing>,
     seats: Mutex<HashMap<SessionId, Weak<Place>>>,
     /// What sessions know of pages, by their root.
-    read: Mutex<HashMap<SessionId, Weak<Mutex<Read>>>>,
+    known: Mutex<HashMap<SessionId, Weak<Known>>>,
+    /// Where it is looked up what they were told before.
+    store: Store,
     /// Which session opened which tab, for as long as the app runs: no number is given twice.
     opened: Mutex<HashMap<TabNumber, SessionId>>,
     news: broadcast::Sender<News>,
@@ -103,7 +108,7 @@ impl Standing {
 
 impl HomeBrowser {
     /// Attached to nothing yet.
-    pub fn new(home: &Path, blobs: Blobs, choice: BrowserChoice, secrets: Secrets) -> Self {
+    pub fn new(home: &Path, (store, blobs): (Store, Blobs), choice: BrowserChoice, secrets: Secrets) -> Self {
         let environment = Environment::of_process();
         let browser = Browser::new(environment.clone(), Wanted::Any);
         let standing = Standing {
@@ -117,12 +122,13 @@ impl HomeBrowser {
         let inner = Inner {
             environment,
             browser,
-            profile: home.join("browser"),
+            home: home.to_owned(),
             blobs,
             secrets,
             standing: Mutex::new(standing),
             seats: Mutex::default(),
-            read: Mutex::default(),
+            known: Mutex::default(),
+            store,
             opened: Mutex::default(),
             news: broadcast::channel(NEWS).0,
             attachments: AtomicU64::new(0),
@@ -140,26 +146,26 @@ impl HomeBrowser {
 
     /// A session's place in it; the same for as long as somebody holds it. What was read is known to a session, the one
     /// it came from, and all that come from that one: what a sub-agent tells is carried on by the others.
-    pub fn seat(&self, session: SessionId, root: SessionId, outputs: PathBuf) -> Seat {
+    pub fn seat(&self, session: SessionId, root: SessionId) -> Seat {
         let mut seats = lock(&self.0.seats);
         if let Some(seat) = seats.get(&session).and_then(Weak::upgrade) {
             return Seat(seat);
         }
         seats.retain(|_, seat| seat.strong_count() > 0);
-        let seat = Seat::new(self.clone(), session, self.read_by(root), outputs);
+        let seat = Seat::new(self.clone(), (session, root), self.known_by(root));
         seats.insert(session, Arc::downgrade(&seat.0));
         seat
     }
 
-    fn read_by(&self, root: SessionId) -> Arc<Mutex<Read>> {
-        let mut known = lock(&self.0.read);
-        if let Some(read) = known.get(&root).and_then(Weak::upgrade) {
-            return read;
+    fn known_by(&self, root: SessionId) -> Arc<Known> {
+        let mut all = lock(&self.0.known);
+        if let Some(known) = all.get(&root).and_then(Weak::upgrade) {
+            return known;
         }
-        known.retain(|_, read| read.strong_count() > 0);
-        let read = Arc::default();
-        known.insert(root, Arc::downgrade(&read));
-        read
+        all.retain(|_, known| known.strong_count() > 0);
+        let known = Arc::default();
+        all.insert(root, Arc::downgrade(&known));
+        known
     }
 
     /// The place of a session that has one.
@@ -175,6 +181,19 @@ impl HomeBrowser {
     /// Whether a session opened a tab. What another one did there may be what its person goes on with.
     fn has_opened(&self, tab: TabNumber, session: SessionId) -> bool {
         lock(&self.0.opened).get(&tab) == Some(&session)
+    }
+
+    /// Where the profile of Octo's own browser is.
+    fn profile(&self) -> PathBuf {
+        self.0.home.join("browser")
+    }
+
+    fn home(&self) -> &Path {
+        &self.0.home
+    }
+
+    fn store(&self) -> &Store {
+        &self.0.store
     }
 
     /// What may be typed by name.
@@ -328,7 +347,7 @@ impl HomeBrowser {
                 let programs = executables(&self.0.environment);
                 let (_, program) =
                     programs.into_iter().next().ok_or_else(|| ApiError::new("browser.none_installed"))?;
-                let profile = octo_workspace::private_folder(&self.0.profile)
+                let profile = octo_workspace::private_folder(&self.profile())
                     .map_err(|error| ApiError::new("browser.not_started").detail(error))?;
                 Ok(Wanted::OwnProfile(Launch { program, profile, arguments: Vec::new() }))
             }
@@ -393,15 +412,12 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let secrets = Secrets::new(KeyRing::without_keychain(), &[]);
         let blobs = Blobs::new(home.path());
-        let browser = HomeBrowser::new(home.path(), blobs, BrowserChoice::Automatic, secrets);
+        let store = Store::open(&home.path().join("octo.db")).unwrap();
+        let browser = HomeBrowser::new(home.path(), (store, blobs), BrowserChoice::Automatic, secrets);
         let (root, child, stranger) = (SessionId::new(), SessionId::new(), SessionId::new());
-        let outputs = || home.path().join("outputs");
-        let (parent, sub, other) = (
-            browser.seat(root, root, outputs()),
-            browser.seat(child, root, outputs()),
-            browser.seat(stranger, stranger, outputs()),
-        );
-        sub.remember(std::iter::once(PAGE)).await;
+        let (parent, sub, other) =
+            (browser.seat(root, root), browser.seat(child, root), browser.seat(stranger, stranger));
+        sub.work().await.known().told(PAGE);
         let carried =
             "The balance of the account 4711-0815-2233-9981 is rather low this month, says the bank.";
         let knows = async |seat: &Seat| seat.work().await.read().memory.quoted(carried, None).is_some();

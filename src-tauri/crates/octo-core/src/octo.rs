@@ -186,7 +186,7 @@ impl Octo {
             searching,
             browser: HomeBrowser::new(
                 &config.home,
-                blobs.clone(),
+                (store.clone(), blobs.clone()),
                 state.settings.browser.clone(),
                 Secrets::new(site_keys, &state.settings.site_secrets),
             ),

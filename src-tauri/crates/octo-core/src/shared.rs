@@ -94,6 +94,11 @@ pub(crate) const LOOK: Duration = Duration::from_secs(1);
 /// Sessions whose actor runs.
 pub(crate) type OpenSessions = Arc<tokio::sync::Mutex<HashMap<SessionId, SessionHandle>>>;
 
+/// Where a session's long results are kept whole, in a home.
+pub(crate) fn outputs_of(home: &Path, session: SessionId) -> PathBuf {
+    home.join("outputs").join(session.to_string())
+}
+
 impl Shared {
     /// The settings as of now.
     pub fn preferences(&self) -> Settings {
@@ -134,7 +139,7 @@ impl Shared {
 
     /// Where a session's long results are kept whole.
     pub fn outputs(&self, session: SessionId) -> PathBuf {
-        self.config.home.join("outputs").join(session.to_string())
+        outputs_of(&self.config.home, session)
     }
 
     /// The person's hooks, for a session in this folder.

@@ -17,6 +17,7 @@ pub(crate) mod notes;
 pub(crate) mod origins;
 pub(crate) mod parts;
 pub(crate) mod pending;
+pub(crate) mod recollection;
 pub(crate) mod resume;
 pub(crate) mod runs;
 pub(crate) mod schedule;

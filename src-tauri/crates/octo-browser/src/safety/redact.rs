@@ -64,11 +64,15 @@ impl Redactor {
         if value.chars().count() < SHORTEST {
             return Err(SecretFault::TooShort);
         }
+        let exact = writings(value);
+        if self.known.iter().any(|known| known.name == *name && known.exact == exact) {
+            return Ok(());
+        }
         let (loose, _) = loose(value);
         let long_enough = loose.chars().count() >= SHORTEST_LOOSE;
         self.known.push(Known {
             name: name.clone(),
-            exact: writings(value),
+            exact,
             loose: if long_enough { loose } else { Zeroizing::default() },
         });
         Ok(())

@@ -14,7 +14,7 @@ use super::{
 use octo_browser::{
     Act, ActError, Arrival, Audience, Came, Connected, Done, Loading, NavigateError, Page, PageError,
     PageEvent, Scroll, Settling, Tab, TabNumber, Unfit, Wait, Way,
-    safety::{Address, PageBlock, PageText, Said},
+    safety::{Address, Origin, PageBlock, PageText, Said},
     snapshot::{Captured, Change},
 };
 use octo_tools::{Awaited, BrowserLeave, PageAct, Scrolled, ToolError};
@@ -165,6 +165,7 @@ impl Seat {
             return Ok(told);
         }
         if let Some(dialog) = page.dialog() {
+            self.keep_out(work, &[Origin::read(&committed.origin), Origin::read(&dialog.url)]).await?;
             told.words = format!(
                 "{words} The page opened a dialog ({}). Nothing else in the page answers until it is answered with action dialog.",
                 dialog.kind.name()

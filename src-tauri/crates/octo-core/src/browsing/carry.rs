@@ -114,6 +114,7 @@ impl Seat {
         leave: &BrowserLeave,
         call: CallId,
     ) -> Result<ToolOutput, ToolError> {
+        self.recall(work).await?;
         work.over(self.0.browser.attachment());
         let found = self.look_in(work, connected, wish, leave).await?;
         if !leave.covers(&found.weight) {

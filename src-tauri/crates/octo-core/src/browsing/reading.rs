@@ -6,6 +6,7 @@ use super::{
     card,
     carry::Told,
     faults::{self, fault},
+    kept,
     seat::Work,
 };
 use octo_browser::{
@@ -47,6 +48,8 @@ impl Seat {
             work.view(ground.tab.number).forget();
             return Ok(Err(Strayed(address)));
         }
+        let origins: Vec<_> = captured.frames.iter().map(|frame| Origin::read(&frame.origin)).collect();
+        self.keep_out(work, &origins).await?;
         self.entitle(&work.redacted(&captured.title));
         Ok(Ok(captured))
     }
@@ -82,13 +85,9 @@ impl Seat {
         } else {
             let parts = pieces(&snapshot.render(WHOLE, filter).text);
             let whole = snapshot.render(WHOLE, Filter::default()).text;
-            let kept = PageBlock { origin: origin.clone(), lines: Vec::new(), text: PageText::new(whole) };
-            let file = marked(&block(&kept, usize::MAX, &work.read().redactor), &origin);
-            let name = format!(
-                "page-{}.txt",
-                blake3::hash(file.as_bytes()).to_hex().chars().take(12).collect::<String>()
-            );
-            let file = match self.0.outputs.keep(&name, &file) {
+            let page = PageBlock { origin: origin.clone(), lines: Vec::new(), text: PageText::new(whole) };
+            let file = kept::marked(&block(&page, usize::MAX, &work.read().redactor), &origin);
+            let file = match self.0.outputs.keep(&kept::name_of(&file), &file) {
                 Ok(path) => format!(
                     " The whole snapshot is in {}; each line of it says of which site its words are.",
                     path.display()
@@ -206,6 +205,7 @@ impl Seat {
         if !self.may_be_at(leave, &address) {
             return Err(ToolError::new(Strayed(address).words("No picture was taken.")));
         }
+        self.keep_out(work, &[Origin::read(&committed.origin)]).await?;
         let redactor = work.read().redactor.clone();
         let view = work.view(tab.number);
         let taking = async {
@@ -273,11 +273,6 @@ fn pieces(text: &str) -> Vec<String> {
         }
     }
     pieces
-}
-
-/// A block whose every line says whose words it has: a file of it is read, and searched, line by line.
-fn marked(block: &str, origin: &str) -> String {
-    block.lines().map(|line| format!("[page of {origin}] {line}\n")).collect()
 }
 
 #[cfg(test)]

@@ -1,27 +1,28 @@
 //! A session's place in the browser: the tab it works in, what it was shown there, and who has the page in hand.
 
-use super::{HomeBrowser, fetching::Fetching, live::Shown, lock, state, weigh::Found};
-use futures::future::BoxFuture;
-use octo_browser::{
-    Connected, Liveness, Page, PageError, Tab, TabNumber, View,
-    safety::{Memory, Origin, Redactor, shown_in},
+use super::{
+    HomeBrowser,
+    fetching::Fetching,
+    known::{Known, Read},
+    live::Shown,
+    lock, state,
+    weigh::Found,
 };
+use crate::shared::outputs_of;
+use futures::future::BoxFuture;
+use octo_browser::{Connected, Liveness, Page, PageError, Tab, TabNumber, View, safety::Origin};
 use octo_protocol::{BrowserView, CallId, PageHand, SessionId};
 use octo_tools::{BrowserLeave, BrowserWish, Browsing, ToolError, ToolOutput, Weight};
 use octo_workspace::Outputs;
 use std::{
     collections::HashMap,
-    path::PathBuf,
     sync::{
-        Arc, Mutex,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
 };
-use tokio::{
-    sync::{MutexGuard, watch},
-    task::JoinHandle,
-};
+use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 /// What the model is told of a call that ended with the page being let go of.
@@ -45,6 +46,8 @@ pub(crate) struct Seat(pub(super) Arc<Place>);
 pub(super) struct Place {
     pub browser: HomeBrowser,
     pub session: SessionId,
+    /// The one it came from, or itself.
+    pub root: SessionId,
     pub outputs: Outputs,
     work: tokio::sync::Mutex<Work>,
     pub shown: Mutex<Shown>,
@@ -75,30 +78,22 @@ pub(super) struct Work {
     /// The files that come of its pages.
     pub fetching: Fetching,
     /// What it and its relatives know of pages.
-    read: Arc<Mutex<Read>>,
-}
-
-/// What is known of pages that were read.
-#[derive(Default)]
-pub(super) struct Read {
-    /// What was read where.
-    pub memory: Memory,
-    /// Takes the values of secrets out of what is read.
-    pub redactor: Redactor,
+    known: Arc<Known>,
 }
 
 impl Seat {
     pub(super) fn new(
         browser: HomeBrowser,
-        session: SessionId,
-        read: Arc<Mutex<Read>>,
-        outputs: PathBuf,
+        (session, root): (SessionId, SessionId),
+        known: Arc<Known>,
     ) -> Self {
         let hand = watch::Sender::new(PageHand::Agent);
-        let work = Work { fetching: Fetching::new(hand.subscribe()), read, ..Work::default() };
+        let work = Work { fetching: Fetching::new(hand.subscribe()), known, ..Work::default() };
+        let outputs = outputs_of(browser.home(), session);
         Self(Arc::new(Place {
             browser,
             session,
+            root,
             outputs: Outputs::new(outputs),
             work: tokio::sync::Mutex::new(work),
             shown: Mutex::default(),
@@ -167,16 +162,8 @@ impl Seat {
         if self.0.taken.swap(false, Ordering::Relaxed) { Hand::Returned } else { Hand::Kept }
     }
 
-    pub(super) async fn work(&self) -> MutexGuard<'_, Work> {
+    pub(super) async fn work(&self) -> tokio::sync::MutexGuard<'_, Work> {
         self.0.work.lock().await
-    }
-
-    /// What the conversation holds of pages was read, also where that was before a restart.
-    pub(crate) async fn remember(&self, told: impl Iterator<Item = &str>) {
-        let work = self.work().await;
-        for (site, text) in told.flat_map(shown_in) {
-            work.read().memory.shown(&site, text);
-        }
     }
 
     /// Ends when the page is let go of.
@@ -259,9 +246,14 @@ impl Work {
         }
     }
 
-    /// What is known of pages that were read. It is held by nobody across an await.
-    pub fn read(&self) -> std::sync::MutexGuard<'_, Read> {
-        lock(&self.read)
+    /// What it and its relatives know of pages.
+    pub fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// The same, to look something up or to note it. It is held by nobody across an await.
+    pub fn read(&self) -> MutexGuard<'_, Read> {
+        self.known.read()
     }
 
     /// A text without the values of secrets.

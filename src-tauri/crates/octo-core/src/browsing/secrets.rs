@@ -16,7 +16,10 @@ use octo_browser::{
 use octo_protocol::{ApiError, Secret, SiteSecret};
 use octo_tools::ToolError;
 use secrecy::{ExposeSecret as _, SecretString};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{
+    PoisonError, RwLock,
+    atomic::{AtomicU64, Ordering},
+};
 
 /// The shortest value that is kept: shorter ones could not be taken out of what is read (see
 /// [`octo_browser::safety::Redactor`]).
@@ -28,11 +31,13 @@ const LONGEST: usize = 1_024;
 pub(crate) struct Secrets {
     keys: KeyRing,
     known: RwLock<Vec<BoundSecret>>,
+    /// How often something about them changed.
+    changes: AtomicU64,
 }
 
 impl Secrets {
     pub fn new(keys: KeyRing, listed: &[SiteSecret]) -> Self {
-        let secrets = Self { keys, known: RwLock::default() };
+        let secrets = Self { keys, known: RwLock::default(), changes: AtomicU64::new(0) };
         secrets.follow(listed);
         secrets
     }
@@ -42,21 +47,30 @@ impl Secrets {
         // One that somebody else wrote there and that is none stays unknown.
         let known = listed.iter().filter_map(|secret| read(secret).ok()).collect();
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
+        self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn named(&self, name: &SecretName) -> Option<BoundSecret> {
+    /// How often something about them changed: whoever knows values asks for them again then.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn named(&self, name: &SecretName) -> Option<BoundSecret> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.iter().find(|secret| secret.name == *name).cloned()
     }
 
+    /// Those that belong to one of these sites.
+    pub(super) fn bound_to(&self, origins: &[Origin]) -> Vec<BoundSecret> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let is_there = |secret: &&BoundSecret| origins.iter().any(|origin| origin.is(&secret.site));
+        known.iter().filter(is_there).cloned().collect()
+    }
+
     /// What stands for the secrets of a site, for the model.
     pub fn at(&self, origin: &Origin) -> Vec<String> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known
-            .iter()
-            .filter(|secret| origin.is(&secret.site))
-            .map(|secret| secret.name.placeholder())
-            .collect()
+        let here = self.bound_to(std::slice::from_ref(origin));
+        here.iter().map(|secret| secret.name.placeholder()).collect()
     }
 
     /// Puts a value away.
@@ -73,6 +87,7 @@ impl Secrets {
             return Err(ApiError::new("browser.secret_value").arg("least", SHORTEST).arg("most", LONGEST));
         }
         self.keys.save(owner(&named), &site.to_string(), Slot::Key, value).await?;
+        self.changes.fetch_add(1, Ordering::Relaxed);
         Ok(SiteSecret { name: named.to_string(), site: site.to_string() })
     }
 
@@ -110,9 +125,17 @@ impl Secrets {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
         let mut values = Vec::new();
         for secret in known {
-            values.extend(self.keys.load(owner(&secret.name), &secret.site.to_string(), Slot::Key).await?);
+            values.extend(self.value(&secret).await?);
         }
         Ok(values)
+    }
+
+    /// The value of one; none where the keychain has none.
+    ///
+    /// # Errors
+    /// `key.not_read`.
+    pub(super) async fn value(&self, secret: &BoundSecret) -> Result<Option<SecretString>, ApiError> {
+        self.keys.load(owner(&secret.name), &secret.site.to_string(), Slot::Key).await
     }
 
     async fn fetch(&self, release: &Release) -> Result<SecretString, ToolError> {

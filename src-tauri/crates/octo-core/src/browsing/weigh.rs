@@ -81,6 +81,7 @@ impl Seat {
         }
         let connected = self.connect().await?;
         let mut work = self.work().await;
+        self.recall(&work).await?;
         work.over(self.0.browser.attachment());
         let found = self.look_in(&mut work, &connected, wish, standing).await;
         if let Some(page) = &work.page {
@@ -201,6 +202,7 @@ impl Seat {
             found.weight.looked = Looked::PlaceOnly;
             return Ok(found);
         }
+        self.keep_out(work, &[Origin::read(&committed.origin)]).await?;
         let secrets = self.0.browser.secrets();
         let ground = Ground { connected, tab: &tab, page: &page, leave };
         let is_read = work.view(tab.number).last().is_some();

@@ -78,14 +78,7 @@ impl Session {
             last_id: stored.todo_last_id,
         })));
         let size = Size::restored(stored.context_tokens, &stored.context);
-        let seat = shared.browser.seat(id, root, shared.outputs(id));
-        let results =
-            stored.context.iter().flat_map(|message| &message.blocks).filter_map(|block| match block {
-                Block::ToolResult(result) => Some(result.text.as_str()),
-                _ => None,
-            });
-        // What was read at one site is not carried to another because Octo was started again.
-        seat.remember(results).await;
+        let seat = shared.browser.seat(id, root);
         let entry = shared.board.entry(id);
         let mut session = Self {
             entry,

@@ -8,7 +8,9 @@ mod secrets;
 mod strangers;
 mod waiting;
 
-use kit::{Chromium, Site, Step, click, fill, last, number, open, plan, reason, rig_with, snapshot, step};
+use kit::{
+    Chromium, Site, Step, click, fill, last, number, open, plan, reason, rig_with, says, snapshot, step,
+};
 
 use super::rig::{PATIENCE, Rig, results, statuses};
 use octo_protocol::{

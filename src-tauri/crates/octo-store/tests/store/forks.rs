@@ -115,6 +115,43 @@ async fn it_begins_with_what_its_parent_saw_before_the_call_and_nothing_is_writt
 }
 
 #[tokio::test]
+async fn what_was_summed_up_and_what_a_sub_agent_did_is_recollected() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let parent = parent(&store).await;
+    let of = parent.info.id;
+    let (id, _) = fork(&store, &parent, Inherits::Nothing).await;
+    let answer = sample::model(TurnId::new());
+    let message = answer.id;
+    let called = Event::BlockAdded { message, index: 0, block: sample::tool_call(CallId::new()) };
+    let said = Event::BlockAdded { message, index: 1, block: sample::text("I would call it \\\"ls\\\"") };
+    emit(&store, id, vec![Event::MessageStarted { message: answer }, called, said]).await.unwrap();
+    store.write(move |tx| tx.new_generation(of, &[])).await.unwrap();
+    let (kin, of_parent, of_sub, none, newest) = store
+        .read(move |reader| {
+            Ok((
+                reader.kin(of)?,
+                reader.recollect(of, "\\\"ls\\\"", 9)?,
+                reader.recollect(id, "\\\"ls\\\"", 9)?,
+                reader.recollect(of, "never", 9)?,
+                reader.recollect(of, "\\\"ls\\\"", 0)?,
+            ))
+        })
+        .await
+        .unwrap();
+    assert_eq!(kin, [id, of]);
+    assert_eq!(of_parent, [sample::tool_call(parent.call)], "though it is in no context any more");
+    assert!(
+        matches!(of_sub.as_slice(), [Block::ToolCall(_)]),
+        "calls, and not what is said of them: {of_sub:?}"
+    );
+    assert_eq!((none.len(), newest.len()), (0, 0));
+    let stranger = SessionId::new();
+    assert_eq!(store.read(move |reader| reader.kin(stranger)).await.unwrap(), []);
+    store.close();
+}
+
+#[tokio::test]
 async fn it_stands_in_no_list_and_no_search_and_its_cost_in_its_parents_sums() {
     let home = home();
     let store = Store::open(home.path()).unwrap();

@@ -155,7 +155,10 @@ pub fn plan(steps: Vec<Step>) -> Script {
     Script::from_fn(move |request| {
         let read: String = request.all_results().iter().map(|result| format!("{}\n", result.text)).collect();
         match steps.get(request.answers()) {
-            Some(step) => Reply::call("browser", step(&read)),
+            Some(step) => match step(&read) {
+                Value::String(words) => Reply::text(words),
+                call => Reply::call("browser", call),
+            },
             None => Reply::text("done"),
         }
     })
@@ -172,6 +175,11 @@ pub fn number(read: &str, name: &str) -> u32 {
     let digits: String =
         rest.split('[').nth(1).unwrap_or_default().chars().take_while(char::is_ascii_digit).collect();
     digits.parse().unwrap_or_else(|_| panic!("a number behind {name}: {read}"))
+}
+
+/// The turn ends with these words; what comes behind is for the next.
+pub fn says(words: &'static str) -> Step {
+    step(move |_| json!(words))
 }
 
 pub fn open(url: String) -> Step {

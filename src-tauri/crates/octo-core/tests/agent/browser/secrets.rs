@@ -1,6 +1,6 @@
 //! A secret is typed by its name, at its own site and into a field for it, and is read nowhere.
 
-use super::{Chromium, Site, click, fill, last, open, plan, reason, rig_with, snapshot, step};
+use super::{Chromium, Site, click, fill, last, open, plan, reason, rig_with, says, snapshot, step};
 use crate::agent::rig::results;
 use octo_protocol::{
     Answer, AskReason, ForgetSiteSecret, ListSiteSecrets, Mode, PageRisk, SaveSiteSecret, Secret, TurnEnd,
@@ -95,6 +95,51 @@ async fn a_secret_is_typed_by_name_and_read_nowhere() {
     rig.octo.call(ForgetSiteSecret { name: "shop".to_owned() }).await.expect("it is forgotten");
     let listed = rig.octo.call(ListSiteSecrets {}).await.expect("a list");
     assert_eq!(listed.secrets.iter().map(|secret| secret.name.as_str()).collect::<Vec<_>>(), ["other"]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_value_that_was_typed_before_a_restart_is_read_nowhere_after_it() {
+    let Some(browser) = Chromium::start() else { return };
+    let site = Site::start(&[
+        ("/", LOGIN),
+        ("/elsewhere", "<title>Elsewhere</title><p>You came with s3cret-Horse 9% from there."),
+    ]);
+    let steps = vec![
+        open(site.url("/")),
+        fill("Password", "{{secret:shop}}"),
+        says("typed"),
+        open(format!("{}/elsewhere", site.elsewhere())),
+    ];
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    rig.octo.call(kept("shop", &site.url("/"))).await.expect("it is kept");
+    let session = rig.start(Mode::Autonomous, "log me in").await;
+    let question = rig.question().await;
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.restart().await;
+    // Keys of tests are kept for one run: it is there as in a keychain.
+    rig.octo.call(kept("shop", &site.url("/"))).await.expect("it is kept");
+    rig.send(session, "and now look").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = last(&rig, session).await;
+    assert!(told.contains("You came with {{secret:shop}} from there."), "{told}");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_value_that_its_own_site_shows_is_read_by_its_name_also_where_it_was_never_typed() {
+    let Some(browser) = Chromium::start() else { return };
+    let page = "<title>Keys</title><button onclick=\"confirm('Copy s3cret-Horse 9%?')\">Copy</button><p>Yours is s3cret-Horse 9%.";
+    let site = Site::start(&[("/", page)]);
+    let steps = vec![open(site.url("/")), click("button \"Copy\"")];
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    rig.octo.call(kept("shop", &site.url("/"))).await.expect("it is kept");
+    let session = rig.start(Mode::Autonomous, "look").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = results(&rig.snapshot(session).await);
+    assert!(told[0].contains("Yours is {{secret:shop}}."), "{}", told[0]);
+    assert!(told[1].contains("Copy {{secret:shop}}?"), "{}", told[1]);
     rig.assert_sound();
 }
 

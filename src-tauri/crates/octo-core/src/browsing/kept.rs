@@ -1,0 +1,76 @@
+//! Whole snapshots kept in files, for the model to read in ranges and to search. A file is read line by line, so each
+//! line says whose words it has.
+
+use octo_browser::safety::Site;
+use std::{fs, path::Path, time::SystemTime};
+
+/// How a line begins and how the name of its site ends.
+const OPENS: &str = "[page of ";
+const CLOSES: &str = "] ";
+/// How many of a session's newest are read again.
+const NEWEST: usize = 64;
+/// The most of one that is read again, in bytes: no page of words is longer.
+const LONGEST: u64 = 8 << 20;
+
+/// The name of the file for a text.
+pub(super) fn name_of(text: &str) -> String {
+    format!("page-{}.txt", blake3::hash(text.as_bytes()).to_hex().chars().take(12).collect::<String>())
+}
+
+/// A block whose every line says whose words it has.
+pub(super) fn marked(block: &str, origin: &str) -> String {
+    block.lines().map(|line| format!("{OPENS}{origin}{CLOSES}{line}\n")).collect()
+}
+
+/// What stands in such a file, with the site it was read at.
+fn unmarked(text: &str) -> Option<(Site, String)> {
+    let (origin, _) = text.strip_prefix(OPENS)?.split_once(CLOSES)?;
+    let mark = format!("{OPENS}{origin}{CLOSES}");
+    let lines = text.lines().map(|line| line.strip_prefix(mark.as_str()).unwrap_or(line));
+    Some((origin.parse().ok()?, lines.collect::<Vec<_>>().join("\n")))
+}
+
+/// The newest whole snapshots in a folder, oldest first. What cannot be read is left out: it is not read by a tool
+/// either.
+pub(super) fn in_folder(folder: &Path) -> Vec<(Site, String)> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<_> = entries
+        .flatten()
+        .filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            name.starts_with("page-") && name.ends_with(".txt")
+        })
+        .filter_map(|entry| {
+            let about = entry.metadata().ok().filter(|about| about.is_file() && about.len() <= LONGEST)?;
+            Some((about.modified().unwrap_or(SystemTime::UNIX_EPOCH), entry.path()))
+        })
+        .collect();
+    files.sort();
+    let newest = files.len().saturating_sub(NEWEST);
+    files.drain(..newest);
+    files.iter().filter_map(|(_, path)| unmarked(&fs::read_to_string(path).ok()?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_kept_is_read_back_of_its_site() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = marked("one\n[page of https://other.example] two\n\nthree", "https://shop.example");
+        assert!(text.lines().all(|line| line.starts_with("[page of https://shop.example] ")));
+        fs::write(folder.path().join(name_of(&text)), &text).unwrap();
+        fs::write(folder.path().join("page-none.txt"), "of no page").unwrap();
+        fs::write(folder.path().join("other.txt"), &text).unwrap();
+        let found = in_folder(folder.path());
+        let [(site, read)] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(site.to_string(), "https://shop.example");
+        assert_eq!(
+            read, "one\n[page of https://other.example] two\n\nthree",
+            "a page moves its words to no other"
+        );
+        assert!(in_folder(&folder.path().join("none")).is_empty());
+    }
+}

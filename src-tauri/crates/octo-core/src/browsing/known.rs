@@ -1,0 +1,184 @@
+//! What a session, the one it came from, and all that come from that one know of pages: what was read where, and which
+//! values are kept out of what is read. What they were told before Octo was started again is known as well.
+
+use super::{HomeBrowser, Seat, kept::in_folder, lock, seat::Work};
+use crate::shared::outputs_of;
+use octo_browser::safety::{
+    BoundSecret, Memory, Origin, Piece, Redactor, SecretName, Site, pieces, shown_in,
+};
+use octo_protocol::{Block, SessionId};
+use octo_tools::ToolError;
+use std::sync::{Mutex, MutexGuard};
+use tokio::sync::OnceCell;
+
+/// How many of the newest texts of pages are known again: more words than the memory of pages keeps.
+const PAGES: u32 = 512;
+/// How many of the newest calls that typed by name are looked for names.
+const CALLS: u32 = 4_096;
+/// What is in each text of a page that the model was told, and in each call that types by name.
+const IN_PAGES: &str = "<browser_page origin=";
+const IN_CALLS: &str = "{{secret:";
+
+/// What is known of pages.
+#[derive(Default)]
+pub(super) struct Known {
+    read: Mutex<Read>,
+    /// Whether what was told before is known again.
+    recalled: OnceCell<()>,
+}
+
+/// What is known of pages that were read.
+#[derive(Default)]
+pub(super) struct Read {
+    /// What was read where.
+    pub memory: Memory,
+    /// Takes the values of secrets out of what is read.
+    pub redactor: Redactor,
+    /// Whose values it takes out, as they were after so many changes.
+    kept_out: (u64, Vec<BoundSecret>),
+}
+
+impl Known {
+    /// What is known. It is held by nobody across an await.
+    pub fn read(&self) -> MutexGuard<'_, Read> {
+        lock(&self.read)
+    }
+
+    /// Notes what the model was told of pages. The sites it is of.
+    pub fn told(&self, text: &str) -> Vec<Site> {
+        let shown = shown_in(text);
+        let mut read = self.read();
+        for (site, text) in &shown {
+            read.memory.shown(site, text);
+        }
+        drop(read);
+        shown.into_iter().map(|(site, _)| site).collect()
+    }
+
+    /// From now on the values of these secrets are kept out of what is read.
+    async fn keep_out(&self, browser: &HomeBrowser, secrets: Vec<BoundSecret>) -> Result<(), ToolError> {
+        for secret in secrets {
+            let changes = browser.secrets().changes();
+            {
+                let (known, kept_out) = &mut self.read().kept_out;
+                if *known != changes {
+                    (*known, *kept_out) = (changes, Vec::new());
+                }
+                if kept_out.contains(&secret) {
+                    continue;
+                }
+            }
+            let value = browser.secrets().value(&secret).await.map_err(|_| {
+                ToolError::new(format!(
+                    "The keychain does not answer, and the value of {} must be kept out of what is read here. Nothing was done: ask the person to unlock their keychain.",
+                    secret.name
+                ))
+            })?;
+            let mut read = self.read();
+            if let Some(value) = value {
+                // One that is too short to be told from other text is never typed.
+                let _never_typed = read.redactor.learn(&secret.name, &value);
+            }
+            read.kept_out.1.push(secret);
+        }
+        Ok(())
+    }
+
+    async fn recall(&self, browser: &HomeBrowser, root: SessionId) -> Result<(), ToolError> {
+        let home = browser.home().to_owned();
+        let told = browser.store().read(move |reader| {
+            let (mut pages, mut calls, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+            for session in reader.kin(root)? {
+                pages.extend(reader.recollect(session, IN_PAGES, PAGES)?);
+                calls.extend(reader.recollect(session, IN_CALLS, CALLS)?);
+                kept.extend(in_folder(&outputs_of(&home, session)));
+            }
+            Ok((pages, calls, kept))
+        });
+        let (pages, calls, kept) = told.await.map_err(|error| {
+            tracing::warn!(%error, "what was read of pages is not known again");
+            ToolError::new(
+                "What was read in this conversation before could not be looked up. Nothing was done.",
+            )
+        })?;
+        for (site, text) in kept {
+            self.read().memory.shown(&site, &text);
+        }
+        let mut sites = Vec::new();
+        for block in pages {
+            let Block::ToolResult(result) = block else { continue };
+            for site in self.told(&result.text) {
+                if !sites.contains(&site) {
+                    sites.push(site);
+                }
+            }
+        }
+        let origins: Vec<Origin> = sites.into_iter().map(Origin::Site).collect();
+        let named: Vec<SecretName> = calls.iter().flat_map(names_in).collect();
+        let mut secrets = browser.secrets().bound_to(&origins);
+        secrets.extend(named.iter().filter_map(|name| browser.secrets().named(name)));
+        self.keep_out(browser, secrets).await
+    }
+}
+
+/// The names of the secrets that a call typed.
+fn names_in(block: &Block) -> Vec<SecretName> {
+    let Block::ToolCall(call) = block else { return Vec::new() };
+    // From each place on by itself: what is none keeps nothing back that comes after it.
+    let places = call.arguments.match_indices(IN_CALLS).map(|(at, _)| at);
+    let named = places.filter_map(|at| {
+        let rest = call.arguments.get(at..)?;
+        let end = rest.find("}}")? + 2;
+        match pieces(rest.get(..end)?).ok()?.pop()? {
+            Piece::Secret(name) => Some(name),
+            Piece::Text(_) => None,
+        }
+    });
+    named.collect()
+}
+
+impl Seat {
+    /// What was told before Octo was started is known again. Asked before anything else of each call: what was read at
+    /// one site is not carried to another, and a value that was typed is not read, because Octo was started again or
+    /// the conversation was summed up.
+    pub(super) async fn recall(&self, work: &Work) -> Result<(), ToolError> {
+        let known = work.known();
+        known.recalled.get_or_try_init(|| known.recall(&self.0.browser, self.0.root)).await.map(drop)
+    }
+
+    /// From now on the values that belong to these sites are kept out of what is read. Asked before anything of a page
+    /// there is read: one may be shown that was never typed from here.
+    ///
+    /// # Errors
+    /// When the keychain does not answer: what cannot be kept out is not read.
+    pub(super) async fn keep_out(&self, work: &Work, origins: &[Origin]) -> Result<(), ToolError> {
+        let secrets = self.0.browser.secrets().bound_to(origins);
+        work.known().keep_out(&self.0.browser, secrets).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use octo_protocol::{CallId, ToolCall};
+
+    #[test]
+    fn names_are_found_in_a_call_however_broken_it_is() {
+        let names = |arguments: &str| {
+            let (id, name) = (CallId::new(), "browser".to_owned());
+            let call = ToolCall { id, provider_id: String::new(), name, arguments: arguments.to_owned() };
+            let found = names_in(&Block::ToolCall(call));
+            found.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        for (arguments, expected) in [
+            (r#"{"text":"{{secret:shop}}"}"#, "shop"),
+            (r#"{"text":"a{{secret:shop}}b{{secret:mail}}"}"#, "shop mail"),
+            (r#"{"text":"{{secret:two words}} {{secret:mail}}"}"#, "mail"),
+            (r#"{"text":"{{secret:{{secret:mail}}"}"#, "mail"),
+            (r#"{"text":"{{secret:"#, ""),
+            ("{}", ""),
+        ] {
+            assert_eq!(names(arguments), expected, "{arguments}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What a conversation held, wherever it was said: also what was summed up, and what its sub-agents were told.
+
+use crate::{Reader, StoreError, tables::transcript::block};
+use octo_protocol::{Block, SessionId};
+use rusqlite::params;
+
+impl Reader<'_> {
+    /// A session with those its words come from: the ones it was branched from, farthest first, and itself, each behind
+    /// its sub-agents. Deleted ones too; none where the session is not there.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn kin(&self, session: SessionId) -> Result<Vec<SessionId>, StoreError> {
+        let mut kin = Vec::new();
+        for session in self.ancestors(session)?.into_iter().rev().chain([session]) {
+            if self.find_key(session)?.is_none() {
+                continue;
+            }
+            kin.extend(self.forks(session)?);
+            kin.push(session);
+        }
+        Ok(kin)
+    }
+
+    /// The calls and results of a session with this text in them, as JSON has it: at most the newest `most`, oldest
+    /// first.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn recollect(&self, session: SessionId, text: &str, most: u32) -> Result<Vec<Block>, StoreError> {
+        let rows = self.key(session)?.rows();
+        let mut found = self.rows(
+            "SELECT key, text, block_json FROM blocks
+             WHERE key BETWEEN ?1 AND ?2 AND instr(block_json, ?3) ORDER BY key DESC LIMIT ?4",
+            params![rows.start(), rows.end(), text, most],
+            block,
+        )?;
+        found.reverse();
+        Ok(found.into_iter().map(|(_, block)| block).collect())
+    }
+}
