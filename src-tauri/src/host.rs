@@ -167,6 +167,13 @@ impl Host for DesktopHost {
                 HostRequest::InstallUpdate { version } => {
                     updates::install(&self.app, &version).await.map(|()| HostReply::Done)
                 }
+                HostRequest::GetUpdateDownload => {
+                    Ok(HostReply::UpdateDownload { download: updates::download(&self.app) })
+                }
+                HostRequest::CancelUpdate => {
+                    updates::cancel(&self.app);
+                    Ok(HostReply::Done)
+                }
             }
         })
     }

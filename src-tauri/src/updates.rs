@@ -4,19 +4,20 @@
 //! Where updates come from and the key they are signed with are part of the configuration a release is built with. A
 //! build without them says so and reaches nobody.
 
+mod coming;
+
 use crate::{closing, desk::leave_errand, setup::Core};
+use coming::{Coming, Ended};
 use octo_core::Octo;
 use octo_desktop::{is_news, until_look};
 use octo_protocol::{
-    ApiError, ChangeSettings, Errand, GetSettings, Millis, SettingsPatch, Topic, UpdateOffer, UpdateSettings,
+    ApiError, ChangeSettings, Errand, GetSettings, Millis, SettingsPatch, Topic, UpdateDownload, UpdateOffer,
+    UpdateSettings,
 };
-use std::{
-    sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tauri::{AppHandle, Config, Manager as _, Wry, plugin::TauriPlugin};
 use tauri_plugin_updater::{Update, UpdaterExt as _};
-use tokio::sync::{Mutex, Notify};
+use tokio::sync::Mutex;
 
 /// The plugin's name in the configuration.
 const NAME: &str = "updater";
@@ -24,15 +25,22 @@ const NAME: &str = "updater";
 /// How long a server may take to say what there is.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long nothing may come of an update that is downloaded.
-const STALLED: Duration = Duration::from_secs(60);
-
 /// How often the clock is looked at while updates are waited for.
 const PAUSE: Duration = Duration::from_secs(15 * 60);
 
-/// The update that was found and not installed.
+/// The update that was found and not installed, and the one that comes.
 #[derive(Default)]
-pub(crate) struct Found(Mutex<Option<Update>>);
+pub(crate) struct Found {
+    update: Mutex<Option<Update>>,
+    coming: std::sync::Mutex<Option<Coming>>,
+}
+
+impl Found {
+    fn coming(&self) -> std::sync::MutexGuard<'_, Option<Coming>> {
+        // One assignment at a time is made under it.
+        self.coming.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
 
 /// Updates, where this build knows from where.
 pub(crate) fn plugin(config: &Config) -> Option<TauriPlugin<Wry, tauri_plugin_updater::Config>> {
@@ -78,7 +86,7 @@ pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiErro
         notes: update.body.clone().unwrap_or_default(),
         released: update.raw_json.get("pub_date").and_then(|date| date.as_str()).map(str::to_owned),
     });
-    *app.state::<Found>().0.lock().await = update;
+    *app.state::<Found>().update.lock().await = update;
     Ok(offer)
 }
 
@@ -146,33 +154,37 @@ fn now() -> Millis {
 pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiError> {
     ability(app)?;
     // Taken: it is installed once. It is put back where nothing came of it, unless another was found meanwhile.
-    let taken = app.state::<Found>().0.lock().await.take_if(|update| update.version == version);
+    let found = app.state::<Found>();
+    let taken = found.update.lock().await.take_if(|update| update.version == version);
     let update = taken.ok_or_else(|| ApiError::new("updates.gone").arg("version", version))?;
-    let fetched = fetch(&update).await;
+    let coming = Coming::new(version);
+    *found.coming() = Some(coming.clone());
+    let told = coming.clone();
+    let fetched = coming.through(update.download(move |bytes, of| told.heard(bytes, of), || {})).await;
+    *found.coming() = None;
     // Its signature was checked as it came.
-    let installed = fetched.and_then(|bytes| update.install(bytes).map_err(|error| error.to_string()));
-    if let Err(error) = installed {
-        app.state::<Found>().0.lock().await.get_or_insert(update);
-        return Err(ApiError::new("updates.not_installed").arg("version", version).detail(error));
-    }
-    closing::restart(app);
-    Ok(())
+    let installed =
+        fetched.and_then(|bytes| update.install(bytes).map_err(|error| Ended::Failed(error.to_string())));
+    let Err(ended) = installed else {
+        closing::restart(app);
+        return Ok(());
+    };
+    found.update.lock().await.get_or_insert(update);
+    Err(match ended {
+        Ended::GivenUp => ApiError::new("updates.given_up").arg("version", version),
+        Ended::Failed(why) => ApiError::new("updates.not_installed").arg("version", version).detail(why),
+    })
 }
 
-/// Downloads an update and checks its signature; gives up where nothing comes for long.
-async fn fetch(update: &Update) -> Result<Vec<u8>, String> {
-    let came = Arc::new(Notify::new());
-    let told = Arc::clone(&came);
-    let mut coming = std::pin::pin!(update.download(move |_, _| told.notify_one(), || {}));
-    loop {
-        tokio::select! {
-            fetched = &mut coming => return fetched.map_err(|error| error.to_string()),
-            heard = tokio::time::timeout(STALLED, came.notified()) => {
-                if heard.is_err() {
-                    return Err(format!("nothing came for {} seconds", STALLED.as_secs()));
-                }
-            }
-        }
+/// How far the update that is being installed is.
+pub(crate) fn download(app: &AppHandle) -> Option<UpdateDownload> {
+    app.state::<Found>().coming().as_ref().map(Coming::state)
+}
+
+/// Gives its download up; once all of it came it is installed.
+pub(crate) fn cancel(app: &AppHandle) {
+    if let Some(coming) = app.state::<Found>().coming().as_ref() {
+        coming.give_up();
     }
 }
 

@@ -48,6 +48,14 @@ impl Application {
         Self::open_program(desktop, &binary()?, home, theme).await
     }
 
+    /// Opens the binary named by `OCTO_APP` as a person does: its home is where it settled itself.
+    ///
+    /// # Errors
+    /// As [`Application::open`].
+    pub async fn open_settled(desktop: &Desktop, theme: Theme) -> Result<Self> {
+        Self::begin(desktop, &binary()?, &[], None, theme).await
+    }
+
     /// Opens any program with a webview, to compare with.
     ///
     /// # Errors
@@ -65,6 +73,16 @@ impl Application {
         program: &Path,
         arguments: &[String],
         home: &Path,
+        theme: Theme,
+    ) -> Result<Self> {
+        Self::begin(desktop, program, arguments, Some(home), theme).await
+    }
+
+    async fn begin(
+        desktop: &Desktop,
+        program: &Path,
+        arguments: &[String],
+        home: Option<&Path>,
         theme: Theme,
     ) -> Result<Self> {
         let driver = Driver::start(desktop, home, theme)?;

@@ -55,15 +55,17 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    pub(crate) fn start(desktop: &Desktop, home: &Path, theme: Theme) -> Result<Self> {
+    pub(crate) fn start(desktop: &Desktop, home: Option<&Path>, theme: Theme) -> Result<Self> {
         // It takes no port 0, so a free one is found for it.
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let mut command = desktop.command("WebKitWebDriver");
         command
             .arg(format!("--port={port}"))
             .envs([("TAURI_AUTOMATION", "true"), ("TAURI_WEBVIEW_AUTOMATION", "true")])
-            .env("OCTO_HOME", home)
             .stdout(Stdio::null());
+        if let Some(home) = home {
+            command.env("OCTO_HOME", home);
+        }
         if theme == Theme::Dark {
             command.env("GTK_THEME", "Adwaita:dark");
         }

@@ -86,6 +86,9 @@ async fn export(app: &Application, form: &str) -> Result<()> {
     .await
 }
 
+/// How long the system's dialog may take to go once a name was entered.
+const COMPLETED: std::time::Duration = std::time::Duration::from_secs(3);
+
 /// Names a file or folder in the system's own dialog, by keys.
 pub async fn choose(desktop: &Desktop, app: &Application, path: &Path) -> Result<()> {
     let xdotool = |arguments: &[&str]| -> Result<String> {
@@ -108,6 +111,11 @@ pub async fn choose(desktop: &Desktop, app: &Application, path: &Path) -> Result
     app.screen("system-dialog")?;
     xdotool(&["type", "--delay", "20", path.to_str().context("a path in Unicode")?])?;
     xdotool(&["key", "Return"])?;
+    // The first one may only take what is offered to complete the name.
+    tokio::time::sleep(COMPLETED).await;
+    if app.windows_shown()? > 1 {
+        xdotool(&["key", "Return"])?;
+    }
     app.until("the dialog to go", async || Ok((app.windows_shown()? == 1).then_some(()))).await
 }
 

@@ -27,6 +27,8 @@ mod keyboard;
 #[cfg(test)]
 mod long;
 #[cfg(test)]
+mod residence;
+#[cfg(test)]
 mod settings;
 #[cfg(test)]
 mod skills;

@@ -27,6 +27,7 @@ export const testids = {
   filterFolder: "session-filter-folder",
   filtersClear: "session-filters-clear",
   branchHere: "branch-here", // before a message of the person
+  branchBetween: "branch-between",
   branchAnswer: "branch-answer", // after an answer
   sessionOrigin: "session-origin",
   readingEarlier: "reading-earlier",
@@ -481,6 +482,8 @@ export const testids = {
   updateByItself: "update-by-itself",
   updateOffer: "update-offer",
   updateInstall: "update-install",
+  updateComing: "update-coming",
+  updateCancel: "update-cancel",
   // clear screens
   startFailure: "start-failure",
   startAgain: "start-again",

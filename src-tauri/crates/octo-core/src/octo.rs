@@ -7,6 +7,7 @@ mod browser;
 mod certificates;
 mod closed;
 mod damage;
+mod dating;
 mod home;
 mod hosts;
 mod ledger;
@@ -155,6 +156,7 @@ impl Octo {
         let site_keys = keys.clone();
         let mut remarks = config.settled.remarks.clone();
         remarks.extend(mending::mend_settings(&store, &config.home, keys.state()).await?);
+        remarks.extend(dating::behind(&store).await?);
         let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let searching = Arc::new(Searching::new(keys.clone(), &state.settings.search));
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));

@@ -70,6 +70,24 @@ pub enum HostRequest {
         /// The version the person agreed to.
         version: String,
     },
+    /// How far the update that is being installed is.
+    GetUpdateDownload,
+    /// Give its download up. Nothing is changed by what came so far.
+    CancelUpdate,
+}
+
+/// An update while it is downloaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct UpdateDownload {
+    /// Its version.
+    pub version: String,
+    /// How many bytes came.
+    #[ts(type = "number")]
+    pub came: u64,
+    /// How many there are; none where the server does not say.
+    #[ts(type = "number | null")]
+    pub of: Option<u64>,
 }
 
 /// Names a window of the page: 0 is the one Octo opens with, the others count on while it runs.
@@ -107,6 +125,11 @@ pub enum HostReply {
     Update {
         /// The update.
         offer: Option<UpdateOffer>,
+    },
+    /// How far an update is; none while none is downloaded.
+    UpdateDownload {
+        /// The download.
+        download: Option<UpdateDownload>,
     },
     /// Done.
     Done,

@@ -109,6 +109,16 @@ describe("the first run", () => {
     expect(preferences.models.length).toBe(1);
   });
 
+  it("goes on by itself where a test succeeds, with the model saved", async () => {
+    open();
+    await ready();
+    type(testids.modelKey, "sk-right");
+    press(testids.modelTest);
+    await until(() => expect(step()).toBe("persona"));
+    expect(replayed.of("test_model").length).toBe(1);
+    expect(preferences.models.length).toBe(1);
+  });
+
   it("writes SOUL.md and USER.md as they were shown, and only when approved", async () => {
     open();
     await go("persona");

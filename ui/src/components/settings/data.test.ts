@@ -146,4 +146,35 @@ describe("updates", () => {
     expect(asked.some((call) => call.type === "install_update")).toBe(false);
     updates.offer = null;
   });
+
+  it("show how far they are, and can be stopped", async () => {
+    build({ type: "able" });
+    await errands.run({ type: "update_found", offer: { version: "9.1.0", notes: "", released: null } });
+    const desktop = replayed.instead;
+    let stop: ((error: unknown) => void) | undefined;
+    let of: number | null = null;
+    replayed.instead = (call) => {
+      if (call.type === "install_update") return new Promise((_, reject) => (stop = reject));
+      if (call.type === "get_update_download")
+        return { type: "update_download", download: { version: "9.1.0", came: 5_000_000, of } };
+      return desktop?.(call);
+    };
+    open("about");
+    await until(() => expect(all(testids.updateInstall).length).toBe(1));
+    get(testids.updateInstall).click();
+    get(testids.updateInstall).click();
+    await until(() => expect(get(testids.updateComing).textContent).toBe("5.0 MB so far"));
+    of = 20_000_000;
+    await until(() => expect(get(testids.updateComing).textContent).toBe("5.0 MB of 20 MB"));
+    expect(target.querySelector("[role=progressbar]")?.getAttribute("aria-valuenow")).toBe("25");
+    expect((get(testids.updateInstall) as HTMLButtonElement).disabled).toBe(true);
+    get(testids.updateCancel).click();
+    await until(() => expect(asked.some((call) => call.type === "cancel_update")).toBe(true));
+    stop?.({ key: "updates.given_up", args: { version: "9.1.0" }, retryable: false });
+    await until(() => expect(all(testids.updateComing)).toEqual([]));
+    expect(toasts.list.at(-1)?.text).toContain("Nothing was changed");
+    expect((get(testids.updateInstall) as HTMLButtonElement).disabled).toBe(false);
+    expect(asked.filter((call) => call.type === "install_update")).toHaveLength(1);
+    updates.offer = null;
+  });
 });

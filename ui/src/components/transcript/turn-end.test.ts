@@ -3,13 +3,14 @@ import { provideConversation } from "$lib/app/context";
 import { Conversation } from "$lib/app/conversation.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
-import { rowsOf } from "$lib/state/rows";
+import { type Row, rowsOf } from "$lib/state/rows";
 import { testids } from "$lib/testids";
 import { mounted } from "$lib/testing/mounted";
 import { until, words } from "$lib/testing/stage";
 import { t } from "$lib/words/words.svelte";
 import { type Component, type ComponentProps, flushSync, mount, unmount } from "svelte";
 import { afterEach, describe, expect, it } from "vitest";
+import TranscriptRow from "./TranscriptRow.svelte";
 import TurnEnd from "./TurnEnd.svelte";
 
 const MAIN = "d0000000000000000000000000000001";
@@ -24,23 +25,32 @@ afterEach(async () => {
   navigation.fresh();
 });
 
-type Props = ComponentProps<typeof TurnEnd>;
+/** Shows a part of the session's transcript. */
+function show<Props extends object>(part: Component<Props>, props: Props): void {
+  const inSession: Component<Props> = (internals, given) => {
+    provideConversation(() => here);
+    return part(internals, given);
+  };
+  shown = mount(inSession, { target, props, context: new Map() });
+  flushSync();
+}
 
-/** Shows the last line of the first turn that has one. */
-async function open(): Promise<Props["turn"]> {
+async function rows(): Promise<readonly Row[]> {
   await replayed.begin("main");
   await preferences.begin();
   here = new Conversation(MAIN, () => undefined);
   await until(() => expect(here.state).not.toBeNull());
-  const end = here.state && rowsOf(here.state).find((row) => row.kind === "end");
+  return here.state ? rowsOf(here.state) : [];
+}
+
+type Props = ComponentProps<typeof TurnEnd>;
+
+/** Shows the last line of the first turn that has one. */
+async function open(): Promise<Props["turn"]> {
+  const end = (await rows()).find((row) => row.kind === "end");
   if (end?.kind !== "end") throw new Error("no turn ended");
-  const inSession: Component<Props> = (internals, props) => {
-    provideConversation(() => here);
-    return TurnEnd(internals, props);
-  };
   const { turn, figures, how } = end;
-  shown = mount(inSession, { target, props: { turn, figures, how }, context: new Map() });
-  flushSync();
+  show<Props>(TurnEnd, { turn, figures, how });
   return turn;
 }
 
@@ -66,5 +76,22 @@ describe("the end of a turn", () => {
     here.state = { ...state, info: { ...state.info, source: "demo" } };
     flushSync();
     expect(all(testids.branchAnswer)).toEqual([]);
+  });
+});
+
+describe("an answer on the way", () => {
+  it("has a button by which a new session goes on after it, once its turn is over", async () => {
+    const between = (await rows()).find((row) => row.kind === "text" && row.between);
+    if (!between) throw new Error("nothing was said on the way");
+    show(TranscriptRow, { row: { ...between, over: false }, marked: false });
+    expect(all(testids.branchBetween)).toEqual([]);
+    if (shown) await unmount(shown);
+    show(TranscriptRow, { row: { ...between, over: true }, marked: false });
+    get(testids.branchBetween).click();
+    await until(() => expect(navigation.current?.id).not.toBe(MAIN));
+    expect(replayed.last("branch_session")).toMatchObject({
+      session: MAIN,
+      at: { type: "through", message: between.message },
+    });
   });
 });

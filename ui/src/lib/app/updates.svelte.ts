@@ -1,12 +1,19 @@
 /** The update that was found and not installed. */
-import type { UpdateOffer } from "$lib/ipc/types";
-import { t } from "$lib/words/words.svelte";
+import { asApiError, host } from "$lib/ipc";
+import type { UpdateDownload, UpdateOffer } from "$lib/ipc/types";
+import { explain, t } from "$lib/words/words.svelte";
 import { attention } from "./attention.svelte";
 import { navigation } from "./navigation.svelte";
 import { toasts } from "./toasts.svelte";
 
+/** How often it is asked how far a download is, in milliseconds. */
+const GLANCE = 500;
+
 class Updates {
   offer = $state.raw<UpdateOffer | null>(null);
+  installing = $state(false);
+  /** How far the one that is installed has come; null before anything came, and once all did. */
+  download = $state.raw<UpdateDownload | null>(null);
 
   /** Octo found one by itself: the person is told once they can see it, and sees what changed when they want to. */
   found(offer: UpdateOffer): void {
@@ -19,6 +26,37 @@ class Updates {
         run: () => navigation.settings("about"),
       });
     });
+  }
+
+  /** Installs the one that was found. Where that succeeds this page ends. */
+  async install(version: string): Promise<void> {
+    if (this.installing) return;
+    this.installing = true;
+    const watch = setInterval(() => void this.#look(), GLANCE);
+    try {
+      await host({ type: "install_update", version });
+    } catch (error) {
+      this.installing = false;
+      // What the person stopped is no failure.
+      if (asApiError(error).key === "updates.given_up") toasts.show(explain(asApiError(error)));
+      else toasts.fail(error);
+    } finally {
+      clearInterval(watch);
+      this.download = null;
+    }
+  }
+
+  async stop(): Promise<void> {
+    try {
+      await host({ type: "cancel_update" });
+    } catch (error) {
+      toasts.fail(error);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const reply = await host({ type: "get_update_download" }).catch(() => null);
+    if (this.installing && reply?.type === "update_download") this.download = reply.download;
   }
 }
 

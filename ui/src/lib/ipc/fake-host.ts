@@ -19,12 +19,15 @@ export function hostReply(call: HostRequest): unknown {
     case "leave_quick_ask":
     case "hand_over":
     case "install_update":
+    case "cancel_update":
       return { type: "done" };
     case "take_errands":
       // As after a first press on the window's button that closes it.
       if (new URLSearchParams(location.search).has("closing"))
         return { type: "errands", errands: [{ type: "ask_closing" }] };
       return { type: "errands", errands: [] };
+    case "get_update_download":
+      return { type: "update_download", download: null };
     case "get_desktop":
       return {
         type: "desktop",

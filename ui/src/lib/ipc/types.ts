@@ -316,6 +316,7 @@ export type * from "./generated/TrustedCertificates";
 export type * from "./generated/TurnView";
 export type * from "./generated/Unsaved";
 export type * from "./generated/Update";
+export type * from "./generated/UpdateDownload";
 export type * from "./generated/UpdateOffer";
 export type * from "./generated/Usage";
 export type * from "./generated/WebPageView";

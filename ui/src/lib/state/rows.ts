@@ -44,7 +44,8 @@ interface Common {
 export type Row = Common &
   (
     | { kind: "user"; blocks: readonly Block[]; at: number; id: string }
-    | { kind: "text"; id: string; index: number; streaming: boolean; text: string }
+    /** `between`: said on the way, with calls behind it. */
+    | { kind: "text"; id: string; index: number; streaming: boolean; text: string; between: boolean }
     | { kind: "reasoning"; id: string; index: number; streaming: boolean; text: string }
     | { kind: "steps"; steps: readonly Step[] }
     | { kind: "ended"; commands: readonly BackgroundCommand[] }
@@ -167,7 +168,8 @@ function addBlocks(
     if (block?.type === "text" || stream?.kind.type === "text") {
       const text = block?.type === "text" ? block.text : "";
       if (!stream && text.trim() === "") continue;
-      add({ kind: "text", ...at, streaming: Boolean(stream), text });
+      const between = message.blocks.some((other) => other?.type === "tool_call");
+      add({ kind: "text", ...at, streaming: Boolean(stream), text, between });
     } else if (block?.type === "reasoning" || stream?.kind.type === "reasoning") {
       const text = block?.type === "reasoning" ? block.text : "";
       if (stream || text.trim() !== "") add({ kind: "reasoning", ...at, streaming: Boolean(stream), text });

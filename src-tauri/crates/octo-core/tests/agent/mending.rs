@@ -1,12 +1,12 @@
 //! What cannot be read at a start is put aside, used as far as it can be, and said.
 
-use super::rig::{config, open, process};
+use super::rig::{Rig, config, open, process};
 use octo_core::{Octo, request_of_damaged};
 use octo_protocol::{
     ApiError, ChangeSettings, DatabaseDamage, DatabaseReplaced, ErrorCode, GetSettings, HomeRequest,
-    LookAtDamage, MakeDiagnostics, MeasureHome, ReplaceDatabase, SettingsPatch, Theme,
+    LookAtDamage, MakeDiagnostics, MeasureHome, Mode, ReplaceDatabase, SettingsPatch, Theme, TurnEnd,
 };
-use octo_testkit::TempHome;
+use octo_testkit::{Script, TempHome};
 use rusqlite::Connection;
 use std::{
     fs,
@@ -44,6 +44,25 @@ async fn settings_that_cannot_be_read_are_kept_aside_and_said() {
     let octo = open(&home).await;
     assert!(octo.remarks().is_empty(), "said once");
     octo.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_clock_behind_what_was_stored_is_said_and_everything_is_there() {
+    let mut rig = Rig::new(Script::new().text("hello").text("still here")).await;
+    let session = rig.start(Mode::Ask, "hi").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.octo.shutdown().await;
+    let database = Connection::open(rig.home.octo().join("octo.db")).unwrap();
+    database.execute("UPDATE sessions SET updated_at = updated_at + 365 * 86400000", []).unwrap();
+    drop(database);
+    rig.restart().await;
+    assert_eq!(keys(&rig.octo), ["start.clock_behind"]);
+    rig.send(session, "and now?").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    // What is worked on has the time of now again.
+    rig.restart().await;
+    assert!(rig.octo.remarks().is_empty(), "{:?}", rig.octo.remarks());
+    rig.assert_sound();
 }
 
 #[tokio::test]

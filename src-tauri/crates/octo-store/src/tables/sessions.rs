@@ -52,6 +52,12 @@ macro_rules! list_order {
 pub(crate) use list_order;
 
 impl Reader<'_> {
+    /// When a session last changed, of all there are; none without any.
+    pub fn newest_change(&self) -> Result<Option<Millis>, StoreError> {
+        let newest = self.row("SELECT max(updated_at) FROM sessions", [], |row| Ok(row.get(0)?))?;
+        Ok(newest.flatten())
+    }
+
     /// A session's head; none when there is no such session or it was deleted.
     pub fn session(&self, session: SessionId) -> Result<Option<SessionInfo>, StoreError> {
         self.row(

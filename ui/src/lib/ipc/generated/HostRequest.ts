@@ -45,4 +45,4 @@ prompt: string, } | { "type": "look_for_update" } | { "type": "install_update",
 /**
  * The version the person agreed to.
  */
-version: string, };
+version: string, } | { "type": "get_update_download" } | { "type": "cancel_update" };

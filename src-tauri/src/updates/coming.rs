@@ -1,0 +1,134 @@
+//! An update while it is downloaded: how far it is, that nothing comes of it any more, that the person gives it up.
+
+use octo_protocol::UpdateDownload;
+use std::{
+    fmt::Display,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// How long nothing may come.
+const STALLED: Duration = Duration::from_secs(60);
+
+/// A download under way. Clones are one.
+#[derive(Clone)]
+pub(super) struct Coming(Arc<Inner>);
+
+struct Inner {
+    version: String,
+    came: AtomicU64,
+    /// 0 where the server does not say.
+    of: AtomicU64,
+    heard: Notify,
+    given_up: CancellationToken,
+}
+
+/// Why nothing came of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// The person gave it up.
+    GivenUp,
+    /// Something failed.
+    Failed(String),
+}
+
+impl Coming {
+    pub fn new(version: &str) -> Self {
+        Self(Arc::new(Inner {
+            version: version.to_owned(),
+            came: AtomicU64::new(0),
+            of: AtomicU64::new(0),
+            heard: Notify::new(),
+            given_up: CancellationToken::new(),
+        }))
+    }
+
+    /// So many bytes came, of so many in all.
+    pub fn heard(&self, bytes: usize, of: Option<u64>) {
+        self.0.came.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.0.of.store(of.unwrap_or_default(), Ordering::Relaxed);
+        self.0.heard.notify_one();
+    }
+
+    /// How far it is.
+    pub fn state(&self) -> UpdateDownload {
+        let of = self.0.of.load(Ordering::Relaxed);
+        UpdateDownload {
+            version: self.0.version.clone(),
+            came: self.0.came.load(Ordering::Relaxed),
+            of: (of > 0).then_some(of),
+        }
+    }
+
+    /// The person gives it up.
+    pub fn give_up(&self) {
+        self.0.given_up.cancel();
+    }
+
+    /// Waits for the download, for as long as something comes and nobody gives it up.
+    pub async fn through<T, E: Display>(
+        &self,
+        download: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, Ended> {
+        let mut download = std::pin::pin!(download);
+        loop {
+            tokio::select! {
+                biased;
+                () = self.0.given_up.cancelled() => return Err(Ended::GivenUp),
+                fetched = &mut download => return fetched.map_err(|error| Ended::Failed(error.to_string())),
+                heard = tokio::time::timeout(STALLED, self.0.heard.notified()) => if heard.is_err() {
+                    return Err(Ended::Failed(format!("nothing came for {} seconds", STALLED.as_secs())));
+                },
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    /// A download of 100 bytes at a time, with pauses between.
+    async fn download(coming: &Coming, pauses: &[u64]) -> Result<&'static str, Infallible> {
+        for pause in pauses {
+            tokio::time::sleep(Duration::from_secs(*pause)).await;
+            coming.heard(100, Some(300));
+        }
+        Ok("whole")
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_one_comes_and_one_that_stalls_ends() {
+        let coming = Coming::new("9.1.0");
+        assert_eq!(coming.state(), UpdateDownload { version: "9.1.0".to_owned(), came: 0, of: None });
+        assert_eq!(coming.through(download(&coming, &[59, 59, 59])).await, Ok("whole"));
+        assert_eq!(coming.state(), UpdateDownload { version: "9.1.0".to_owned(), came: 300, of: Some(300) });
+
+        let coming = Coming::new("9.1.0");
+        let ended = coming.through(download(&coming, &[1, 61])).await;
+        assert!(matches!(&ended, Err(Ended::Failed(why)) if why.contains("60 seconds")), "{ended:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_that_is_given_up_ends_at_once_and_one_that_fails_says_why() {
+        let coming = Coming::new("9.1.0");
+        let other = coming.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            other.give_up();
+        });
+        let began = tokio::time::Instant::now();
+        assert_eq!(coming.through(download(&coming, &[4, 4])).await, Err(Ended::GivenUp));
+        assert_eq!(began.elapsed(), Duration::from_secs(5));
+
+        let coming = Coming::new("9.1.0");
+        let ended = coming.through(async { Err::<(), _>("the signature is wrong") }).await;
+        assert_eq!(ended, Err(Ended::Failed("the signature is wrong".to_owned())));
+    }
+}
