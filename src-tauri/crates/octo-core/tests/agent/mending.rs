@@ -18,6 +18,12 @@ fn store(home: &TempHome, settings: &str) {
     database.execute("UPDATE settings SET settings_json = ?1", [settings]).unwrap();
 }
 
+/// As if everything was stored under a clock a year ahead.
+fn a_year_later(home: &TempHome) {
+    let database = Connection::open(home.octo().join("octo.db")).unwrap();
+    database.execute("UPDATE sessions SET updated_at = updated_at + 365 * 86400000", []).unwrap();
+}
+
 fn keys(octo: &Octo) -> Vec<&str> {
     octo.remarks().iter().map(|remark| remark.key.as_str()).collect()
 }
@@ -52,9 +58,7 @@ async fn a_clock_behind_what_was_stored_is_said_and_everything_is_there() {
     let session = rig.start(Mode::Ask, "hi").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.octo.shutdown().await;
-    let database = Connection::open(rig.home.octo().join("octo.db")).unwrap();
-    database.execute("UPDATE sessions SET updated_at = updated_at + 365 * 86400000", []).unwrap();
-    drop(database);
+    a_year_later(&rig.home);
     rig.restart().await;
     assert_eq!(keys(&rig.octo), ["start.clock_behind"]);
     rig.send(session, "and now?").await;
