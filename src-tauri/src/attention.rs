@@ -37,6 +37,8 @@ async fn follow_settings(app: AppHandle, octo: Octo) {
             autostart::keep(&app, wanted.autostart);
         }
         tray::refresh(&app);
+        #[cfg(target_os = "macos")]
+        crate::menu::refresh(&app);
     }
 }
 

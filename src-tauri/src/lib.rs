@@ -17,6 +17,9 @@ mod graphics;
 mod host;
 mod ipc;
 mod links;
+#[cfg(any(target_os = "macos", test))]
+#[cfg_attr(not(target_os = "macos"), expect(dead_code, reason = "built on Linux to be checked there"))]
+mod menu;
 mod notices;
 mod quick_ask;
 #[cfg(target_os = "linux")]

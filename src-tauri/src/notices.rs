@@ -4,6 +4,7 @@
 mod bus;
 #[cfg(not(target_os = "linux"))]
 mod other;
+mod pressed;
 
 #[cfg(target_os = "linux")]
 use bus as system;

@@ -1,4 +1,5 @@
-//! When the process that draws the page dies, the page is loaded again; nothing of the work is in it.
+//! When the process that draws the page dies, the page is loaded again; nothing of the work is in it. For Linux only: on
+//! macOS the webview library does so, and on Windows nothing does yet.
 
 use std::{
     cell::Cell,

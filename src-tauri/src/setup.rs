@@ -134,6 +134,8 @@ pub fn run_by_clock(clock: Arc<dyn Clock>, idle_after: Duration) -> ExitCode {
             app.manage(Core::start(app.handle().clone(), host, settled, pace));
             notices::begin(app.handle());
             tray::begin(app.handle());
+            #[cfg(target_os = "macos")]
+            crate::menu::begin(app.handle());
             windows::open(app.handle(), links::at_start(app.handle()))?;
             end_on_signals(app.handle());
             Ok(())

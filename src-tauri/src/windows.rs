@@ -91,6 +91,7 @@ fn build_whole(app: &AppHandle, label: &str, page: &str) -> tauri::Result<Webvie
         })
         .build()?;
     appearance::dress(&window)?;
+    // On macOS the library does it; on Windows neither does.
     #[cfg(target_os = "linux")]
     crate::recovery::reload_when_the_page_dies(&window)?;
     Ok(window)

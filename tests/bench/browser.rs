@@ -132,6 +132,8 @@ struct Seen {
     snapshot: usize,
     /// Tokens of all that is read to have the whole page: the reply, and the parts after it where it is an overview.
     whole: usize,
+    /// Tokens of all that is read to have every target of the page: where a tool lists them alone, that list to its end.
+    listed: usize,
     /// How long the snapshot took.
     look: Duration,
     /// Tokens of the reply to an act, in the middle.
@@ -203,6 +205,7 @@ fn aims(table: &mut Table, tools: &[(String, Measured)]) -> Result<()> {
     for (name, peer) in peers {
         for (what, tokens) in [
             ("Tokens of the snapshots' replies", (|seen: &Seen| seen.snapshot as f64) as fn(&Seen) -> f64),
+            ("Tokens of lists of all targets", |seen: &Seen| seen.listed as f64),
             ("Tokens until the model reads what an act changed", |seen: &Seen| seen.with_change),
         ] {
             let ratio = |ours: f64, theirs: f64| ours / theirs;
@@ -214,10 +217,12 @@ fn aims(table: &mut Table, tools: &[(String, Measured)]) -> Result<()> {
             table.aimed(format!("{what}, Octo to {name}"), Unit::Times, all, THIRD);
         }
         let replies = marks_for_tokens(octo, peer, |seen| (seen.snapshot, seen.shown.marked));
+        let listed = marks_for_tokens(octo, peer, |seen| (seen.listed, seen.targets.marked));
         let pages = marks_for_tokens(octo, peer, |seen| (seen.whole, seen.targets.marked));
         table.note(format!(
             "Aim: at most a third of the tokens of {name} with more targets marked by the same tokens. Of the snapshots' \
-             replies alone {replies}. Of the whole pages, the parts after an overview counted with it, {pages}."
+             replies alone {replies}. Of lists of targets alone, which Octo's snapshot is asked for by `targets` and which \
+             are read to their end, {listed}. Of the whole pages, the parts after an overview counted with it, {pages}."
         ));
     }
     Ok(())
@@ -237,8 +242,8 @@ fn marks_for_tokens(octo: &Measured, peer: &Measured, of: fn(&Seen) -> (usize, u
 }
 
 fn matrix(pages: &[PageOf], tools: &[(String, Measured)]) -> String {
-    let mut text = "| Page | Tool | Snapshot, tokens | Whole page, tokens | Act's reply, tokens | With what it changed | Targets in the reply | Targets in the whole | Present | Snapshot | Click | Fill | Click, and what it changed |\n\
-        | :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
+    let mut text = "| Page | Tool | Snapshot, tokens | All targets, tokens | Whole page, tokens | Act's reply, tokens | With what it changed | Targets in the reply | Targets in the whole | Present | Snapshot | Click | Fill | Click, and what it changed |\n\
+        | :-- | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
         .to_owned();
     for (index, page) in pages.iter().enumerate() {
         for (name, measured) in tools {
@@ -247,9 +252,10 @@ fn matrix(pages: &[PageOf], tools: &[(String, Measured)]) -> String {
             // Writing to a string cannot fail.
             let _ = write!(
                 text,
-                "\n| {} | {tool} | {} | {} | {:.0} | {:.0} | {} | {} | {} | {:.0} ms | {:.0} ms | {:.0} ms | {:.0} ms |",
+                "\n| {} | {tool} | {} | {} | {} | {:.0} | {:.0} | {} | {} | {} | {:.0} ms | {:.0} ms | {:.0} ms | {:.0} ms |",
                 page.page.name,
                 seen.snapshot,
+                seen.listed,
                 seen.whole,
                 seen.reply,
                 seen.with_change,
@@ -267,15 +273,16 @@ fn matrix(pages: &[PageOf], tools: &[(String, Measured)]) -> String {
 }
 
 fn whole(tools: &[(String, Measured)]) -> String {
-    let mut text = "| Tool, all pages | Snapshots, tokens | Whole pages, tokens | Acts' replies, tokens | With what they changed | Targets in replies | Targets in the whole | Present | First click felt | Memory |\n\
-        | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
+    let mut text = "| Tool, all pages | Snapshots, tokens | All targets, tokens | Whole pages, tokens | Acts' replies, tokens | With what they changed | Targets in replies | Targets in the whole | Present | First click felt | Memory |\n\
+        | :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |"
         .to_owned();
     for (name, Measured { seen, first, memory }) in tools {
         let sum = |of: fn(&Seen) -> f64| seen.iter().map(of).sum::<f64>();
         let _ = write!(
             text,
-            "\n| {name} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {first:.0} ms | {memory:.1} MB |",
+            "\n| {name} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} | {first:.0} ms | {memory:.1} MB |",
             sum(|seen| seen.snapshot as f64),
+            sum(|seen| seen.listed as f64),
             sum(|seen| seen.whole as f64),
             sum(|seen| seen.reply),
             sum(|seen| seen.with_change),

@@ -1,15 +1,13 @@
 //! Notices on Linux, over the desktop's own bus: they can be taken away again, and a click is told.
 
-use super::{ENTRY, Order};
-use crate::{
-    desk::{Desk, run_errand},
-    setup::Core,
+use super::{
+    ENTRY, Order,
+    pressed::{BUTTONS, deed_of, pressed},
 };
 use futures::StreamExt as _;
 use octo_desktop::{Deed, NoticeKind, Subject};
-use octo_protocol::{Errand, RetryTurn, Stop};
 use std::collections::HashMap;
-use tauri::{AppHandle, Manager as _};
+use tauri::AppHandle;
 use tokio::sync::mpsc::UnboundedReceiver;
 use zbus::{Connection, Message, Proxy, proxy::CacheProperties, zvariant::Value};
 
@@ -18,9 +16,6 @@ const PATH: &str = "/org/freedesktop/Notifications";
 
 /// A click on the notice itself.
 const DEFAULT: &str = "default";
-
-/// The buttons by the names the desktop tells of them with.
-const BUTTONS: [(&str, Deed); 3] = [("open", Deed::Open), ("stop", Deed::Stop), ("again", Deed::TryAgain)];
 
 /// The urgencies of the specification.
 const NORMAL: u8 = 1;
@@ -121,8 +116,7 @@ impl Shown {
         match header.member()?.as_str() {
             "ActionInvoked" => {
                 let (id, action): (u32, String) = signal.body().deserialize().ok()?;
-                let button = BUTTONS.iter().find(|(name, _)| *name == action);
-                let deed = button.map(|(_, deed)| *deed).or((action == DEFAULT).then_some(Deed::Open))?;
+                let deed = deed_of(&action).or((action == DEFAULT).then_some(Deed::Open))?;
                 Some((self.of(id)?, deed))
             }
             "NotificationClosed" => {
@@ -138,35 +132,6 @@ impl Shown {
     fn of(&self, id: u32) -> Option<Subject> {
         self.ids.iter().find(|(_, shown)| **shown == id).map(|(of, _)| *of)
     }
-}
-
-/// The person pressed a notice or a button of it. What cannot be done is shown: the session says why.
-fn pressed(app: &AppHandle, of: Subject, deed: Deed) {
-    let session = match of {
-        Subject::Session(session) => session,
-        // All there is to do about it is on the page of tasks.
-        Subject::Run(_) => return run_errand(app, Errand::OpenTasks),
-    };
-    let open = || run_errand(app, Errand::OpenSession { session });
-    let Some(octo) = app.try_state::<Core>().and_then(|core| core.running()) else { return open() };
-    if deed == Deed::Open {
-        return open();
-    }
-    let app = app.clone();
-    tauri::async_runtime::spawn(async move {
-        let done = match deed {
-            Deed::Open => Ok(()),
-            Deed::Stop => {
-                app.state::<Desk>().stop(session);
-                octo.call(Stop { session }).await.map(|_| ())
-            }
-            Deed::TryAgain => octo.call(RetryTurn { session }).await.map(|_| ()),
-        };
-        if let Err(error) = done {
-            tracing::info!(%session, %error, "a notice's button did nothing");
-            run_errand(&app, Errand::OpenSession { session });
-        }
-    });
 }
 
 fn escaped(text: &str) -> String {

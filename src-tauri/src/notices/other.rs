@@ -1,21 +1,67 @@
-//! Notices where the system takes them without saying what became of them. A click brings the application forward.
+//! Notices on macOS and Windows. They go by themselves; what is pressed is heard as long as they are there.
 
-use super::Order;
-use notify_rust::Notification;
+use super::{
+    Order,
+    pressed::{BUTTONS, deed_of, pressed},
+};
+use notify_rust::{Notification, NotificationResponse};
+use octo_desktop::Deed;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
 use tauri::AppHandle;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// Shows what is ordered until Octo ends. What is on screen goes by itself.
-pub(super) async fn serve(_app: AppHandle, mut orders: UnboundedReceiver<Order>) {
+/// How many notices are listened to at a time: each holds a thread until it goes.
+const HEARD: usize = 16;
+
+/// Shows what is ordered until Octo ends.
+pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) {
+    let heard = Arc::new(AtomicUsize::new(0));
     while let Some(order) = orders.recv().await {
-        let Order::Show { summary, body, .. } = order else { continue };
-        let shown = tauri::async_runtime::spawn_blocking(move || {
-            Notification::new().appname("Octo").summary(&summary).body(&body).show().map(|_| ())
+        let Order::Show { of, summary, body, deeds, .. } = order else { continue };
+        let mut notice = Notification::new();
+        notice.appname("Octo").summary(&summary).body(&body);
+        // The system's own name for it, by which it also finds the icon; an app that is not installed has none there.
+        #[cfg(windows)]
+        if !tauri::is_dev() {
+            notice.app_id(&app.config().identifier);
+        }
+        for (deed, label) in &deeds {
+            if let Some((name, _)) = BUTTONS.iter().find(|(_, known)| known == deed) {
+                notice.action(name, label);
+            }
+        }
+        let (app, heard) = (app.clone(), Arc::clone(&heard));
+        // A thread of its own: on macOS showing it is already waiting for it.
+        let waiting = thread::Builder::new().name("octo-notice".to_owned()).spawn(move || {
+            let shown = match notice.show() {
+                Ok(shown) => shown,
+                Err(error) => return tracing::info!(%error, "the desktop shows no notices"),
+            };
+            if heard.fetch_add(1, Ordering::Relaxed) < HEARD {
+                let answered = shown.wait_for_response(|response: &NotificationResponse| {
+                    let deed = match response {
+                        NotificationResponse::Default => Some(Deed::Open),
+                        NotificationResponse::Action(name) => deed_of(name),
+                        NotificationResponse::Reply(_) | NotificationResponse::Closed(_) => None,
+                    };
+                    if let Some(deed) = deed {
+                        pressed(&app, of, deed);
+                    }
+                });
+                if let Err(error) = answered {
+                    tracing::debug!(%error, "what became of a notice is not known");
+                }
+            }
+            heard.fetch_sub(1, Ordering::Relaxed);
         });
-        match shown.await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::info!(%error, "the desktop shows no notices"),
-            Err(error) => tracing::warn!(%error, "a notice was not shown"),
+        if let Err(error) = waiting {
+            tracing::warn!(%error, "a notice was not shown");
         }
     }
 }

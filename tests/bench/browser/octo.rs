@@ -11,14 +11,14 @@ use crate::{seed, table::Figures};
 use anyhow::{Context as _, Result, bail, ensure};
 use octo_browser::{
     View,
-    snapshot::{Filter, WHOLE, estimate_tokens},
+    snapshot::{Content, Filter, Rendered, WHOLE, estimate_tokens},
 };
 use octo_protocol::{
     Block, BrowserChoice, ChooseBrowser, DetachBrowser, Event, Mode, Profile, StartSession, TurnEnd,
 };
 use octo_testkit::{ModelServer, Reply, Script, TempHome};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 /// A turn that takes longer hangs.
 const TURN: Duration = Duration::from_secs(300);
@@ -113,10 +113,11 @@ async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
         (3..3 + 2 * RUNS).filter(|at| at % 2 == odd).map(|at| gaps[at]).collect()
     };
     let replies: Vec<usize> = texts[3..].iter().map(|text| estimate_tokens(text)).collect();
-    let (whole, shown, targets) = marks(chromium, page, texts[2]).await?;
+    let Marks { whole, listed, shown, targets } = marks(chromium, page, texts[2]).await?;
     Ok(Seen {
         snapshot: estimate_tokens(texts[2]),
         whole,
+        listed,
         look: gaps[2],
         reply: numbers_of(&replies)?.median,
         // The reply says what changed.
@@ -129,12 +130,19 @@ async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
     })
 }
 
-/// What the whole page takes to read, and the witness's count of what is numbered in the reply and in the whole.
-async fn marks(
-    chromium: &Chromium,
-    page: &PageOf,
-    reply: &str,
-) -> Result<(usize, super::Targets, super::Targets)> {
+/// What reading takes, and the witness's count of what is numbered.
+struct Marks {
+    /// Tokens of the whole page.
+    whole: usize,
+    /// Tokens of its targets alone, all of them: a snapshot that is asked for `targets`.
+    listed: usize,
+    /// What is numbered in the reply.
+    shown: super::Targets,
+    /// What is numbered in the whole, and in the targets alone.
+    targets: super::Targets,
+}
+
+async fn marks(chromium: &Chromium, page: &PageOf, reply: &str) -> Result<Marks> {
     const TELL: &str =
         "function() { this.dispatchEvent(new CustomEvent('witness-mark', { composed: true })); }";
     let connected = chromium.browser().connect().await?;
@@ -146,14 +154,14 @@ async fn marks(
     let snapshot = view.look(&watched).await?;
     // The reply's numbers are those of the session that is over; its lines are found again in this look.
     let overview = snapshot.render(super::SNAPSHOT, Filter::default());
-    let short = overview.text;
+    let short = &overview.text;
     ensure!(
-        handles(&short).len() == handles(reply).len(),
+        handles(short).len() == handles(reply).len(),
         "the page shows something else than before:\n{reply}\n{short}"
     );
     let whole = snapshot.render(WHOLE, Filter::default()).text;
     let mut counts = Vec::new();
-    for text in [&short, &whole] {
+    for text in [short, &whole] {
         for number in handles(text) {
             let Ok(place) = view.refs().lookup(number) else { continue };
             watched.ask(place, TELL, Vec::<Value>::new()).await?;
@@ -162,13 +170,17 @@ async fn marks(
     }
     let all = counts.pop().context("two counts")?;
     let shown = counts.pop().context("two counts")?;
-    let mut tokens = estimate_tokens(reply);
-    if !overview.left_out.is_empty() {
-        // Each part stands in a frame of its own, as the overview does.
-        let (frame, rest) = (tokens.saturating_sub(overview.tokens), estimate_tokens(&whole));
-        tokens += rest + frame * rest.div_ceil(super::SNAPSHOT);
-    }
-    Ok((tokens, shown, all))
+    // Each part stands in a frame of its own, as the overview does.
+    let frame = estimate_tokens(reply).saturating_sub(overview.tokens);
+    let read = |first: &Rendered, whole: &str| {
+        let rest = if first.left_out.is_empty() { 0 } else { estimate_tokens(whole) };
+        frame + first.tokens + rest + frame * rest.div_ceil(super::SNAPSHOT)
+    };
+    let alone = Filter { content: Content::Targets, ..Filter::default() };
+    let (first, every) = (snapshot.render(super::SNAPSHOT, alone), snapshot.render(WHOLE, alone));
+    let numbered = |text: &str| handles(text).into_iter().collect::<BTreeSet<_>>();
+    ensure!(numbered(&every.text) == numbered(&whole), "the list of targets has others than the whole page");
+    Ok(Marks { whole: read(&overview, &whole), listed: read(&first, &every.text), shown, targets: all })
 }
 
 fn handles(text: &str) -> Vec<u32> {

@@ -296,6 +296,8 @@ async fn one(server: &mut Server, chromium: &Chromium, page: &PageOf) -> Result<
     let targets = targets(&watched).await?;
     Ok(Seen {
         snapshot: estimate_tokens(&snapshot),
+        // Neither lists targets alone, nor is there more to read.
+        listed: estimate_tokens(&snapshot),
         whole: estimate_tokens(&snapshot),
         look: took,
         reply: numbers_of(&acts.replies)?.median,

@@ -169,6 +169,15 @@ export const testids = {
   settingsSearch: "settings-search",
   settingsHit: "settings-hit",
   textSize: "text-size", // its parts: text-size-usual, text-size-large, text-size-largest
+  shortcutKeys: "shortcut-keys", // which one: shortcut-keys-palette
+  shortcutReset: "shortcut-reset",
+  listOrder: "list-order", // its parts: list-order-time, list-order-folder
+  folderRow: "folder-row",
+  folderMore: "folder-more",
+  tasksOff: "tasks-off",
+  tasksAtTheirTimes: "tasks-at-their-times",
+  tasksMissed: "tasks-missed", // its parts: tasks-missed-skip, …
+  tasksTell: "tasks-tell", // its parts: tasks-tell-all, …
   density: "density", // its parts: density-compact, density-roomy
   notification: "notification", // its parts: notification-finished, …
   dataPart: "data-part", // which one: data-part

@@ -1,11 +1,12 @@
-//! What runs in this process, as its sessions tell it: each actor writes what it does onto a board, so that nobody who
-//! wants to know has to wait for one that is busy.
+//! What runs, as the sessions of this process tell it: each actor writes what it does onto a board, so that nobody who
+//! wants to know has to wait for one that is busy. What other processes of the home do is read from the store.
 
 use crate::admission::Places;
 use octo_protocol::{
     ActivityId, ActivityOrigin, ActivityRow, ActivityState, ActivityStatus, BackgroundCommand, ForkOrigin,
-    Millis, RunStatus, SessionId, Spending, TaskRun, TurnId, Usage,
+    Millis, RunStatus, SessionId, SessionStatus, Spending, TaskRun, TurnId, Usage,
 };
+use octo_store::NeighbourWork;
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
@@ -102,6 +103,13 @@ impl Board {
         })
     }
 
+    /// Whether a session is at this turn.
+    pub fn is_in(&self, session: SessionId, turn: TurnId) -> bool {
+        self.with(|lines| {
+            lines.get(&session).and_then(|doing| doing.turn).is_some_and(|doing| doing.turn == turn)
+        })
+    }
+
     fn with<T>(&self, act: impl FnOnce(&mut BTreeMap<SessionId, Doing>) -> T) -> T {
         act(&mut self.lines.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -143,6 +151,8 @@ pub(crate) struct Known {
     pub places: Places,
     /// The clock of the tasks, if this process begins their runs.
     pub tends: Option<Millis>,
+    /// What other living processes do.
+    pub neighbours: Vec<NeighbourWork>,
 }
 
 /// All that runs: pure.
@@ -150,7 +160,11 @@ pub(crate) fn state(lines: &BTreeMap<SessionId, Doing>, known: &Known) -> Activi
     let mut rows: Vec<ActivityRow> = Vec::new();
     for (session, doing) in lines {
         rows.extend(doing.turn.map(|turn| turn_row(*session, doing, turn, lines, known)));
-        rows.extend(doing.commands.iter().map(|command| command_row(*session, doing, lines, command)));
+        let of = || origin(*session, lines, &doing.title);
+        rows.extend(doing.commands.iter().map(|command| command_row(*session, of(), command)));
+    }
+    for work in &known.neighbours {
+        rows.extend(neighbour_rows(work, known));
     }
     rows.extend(waiting_runs(known));
     rows.sort_by(|a, b| (kind(&a.id), a.since, &a.id).cmp(&(kind(&b.id), b.since, &b.id)));
@@ -175,12 +189,7 @@ fn turn_row(
     lines: &BTreeMap<SessionId, Doing>,
     known: &Known,
 ) -> ActivityRow {
-    let run = known.runs.iter().find(|run| run.session == Some(session) && is_on(run));
-    let (id, name, task) = match (&doing.fork, run) {
-        (Some(fork), _) => (ActivityId::SubAgent { session }, fork.name.clone(), None),
-        (None, Some(run)) => (ActivityId::Task { run: run.id }, run.name.clone(), Some(run.task.clone())),
-        (None, None) => (ActivityId::Session { session }, doing.title.clone(), None),
-    };
+    let (id, name, task) = called(session, doing.fork.as_ref(), &doing.title, known);
     let status = match turn.stands {
         Stands::Working => ActivityStatus::Working,
         Stands::NeedsYou => ActivityStatus::NeedsYou,
@@ -201,19 +210,63 @@ fn turn_row(
         since: turn.since,
         steps: Some(turn.steps),
         spending: Some(known.spent.get(&session).copied().unwrap_or_default()),
+        process: None,
     }
 }
 
-fn command_row(
+/// What a turn is: a sub-agent's, a task's run, or its session's; with its name and the task's file.
+fn called(
     session: SessionId,
-    doing: &Doing,
-    lines: &BTreeMap<SessionId, Doing>,
-    command: &BackgroundCommand,
-) -> ActivityRow {
+    fork: Option<&ForkOrigin>,
+    title: &str,
+    known: &Known,
+) -> (ActivityId, String, Option<String>) {
+    let run = known.runs.iter().find(|run| run.session == Some(session) && is_on(run));
+    match (fork, run) {
+        (Some(fork), _) => (ActivityId::SubAgent { session }, fork.name.clone(), None),
+        (None, Some(run)) => (ActivityId::Task { run: run.id }, run.name.clone(), Some(run.task.clone())),
+        (None, None) => (ActivityId::Session { session }, title.to_owned(), None),
+    }
+}
+
+/// What another process does in a session.
+fn neighbour_rows(work: &NeighbourWork, known: &Known) -> impl Iterator<Item = ActivityRow> {
+    let (session, process) = (work.info.id, Some(work.holder.process));
+    let turn = work.turn.map(|(_, since, steps)| {
+        let (id, name, task) = called(session, work.fork.as_ref(), &work.info.title, known);
+        let of = work.fork.as_ref();
+        ActivityRow {
+            id,
+            name,
+            of: of.map(|fork| ActivityOrigin { session: fork.session, title: fork.title.clone() }),
+            folder: work.info.folder.clone(),
+            session: Some(session),
+            task,
+            status: match work.info.status {
+                SessionStatus::Waiting => ActivityStatus::NeedsYou,
+                // Whether it waits for a place there is known there alone.
+                SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed => {
+                    ActivityStatus::Working
+                }
+            },
+            since,
+            steps: Some(steps),
+            spending: Some(known.spent.get(&session).copied().unwrap_or_default()),
+            process,
+        }
+    });
+    let commands = work.commands.iter().map(move |command| {
+        let of = ActivityOrigin { session, title: work.info.title.clone() };
+        ActivityRow { process, ..command_row(session, of, command) }
+    });
+    turn.into_iter().chain(commands)
+}
+
+fn command_row(session: SessionId, of: ActivityOrigin, command: &BackgroundCommand) -> ActivityRow {
     ActivityRow {
         id: ActivityId::Command { session, handle: command.handle.clone() },
         name: command.command.clone(),
-        of: Some(origin(session, lines, &doing.title)),
+        of: Some(of),
         folder: command.cwd.clone(),
         session: Some(session),
         task: None,
@@ -221,6 +274,7 @@ fn command_row(
         since: command.started_at,
         steps: None,
         spending: None,
+        process: None,
     }
 }
 
@@ -248,6 +302,7 @@ fn waiting_runs(known: &Known) -> impl Iterator<Item = ActivityRow> {
         since: run.due,
         steps: None,
         spending: None,
+        process: None,
     })
 }
 

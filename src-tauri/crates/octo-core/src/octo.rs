@@ -14,6 +14,7 @@ mod ledger;
 mod library;
 mod mending;
 mod models;
+mod neighbours;
 mod policies;
 mod reach;
 mod residence;
@@ -29,7 +30,7 @@ pub(crate) use time::recover;
 
 use crate::{
     Config, OpenTurns, Subscription,
-    activity::Board,
+    activity::{Board, Change},
     admission::Admission,
     browsing::{self, HomeBrowser, Secrets},
     forks::Forks,
@@ -195,6 +196,7 @@ impl Octo {
             documents: Reader::of_this_program(),
             login: LoginEnvironment::capture(),
             lease: Holder::of_this_process(),
+            neighbours: Change::default(),
             deltas: broadcast::channel(DELTAS).0,
             changing: tokio::sync::Mutex::default(),
             planning: tokio::sync::Mutex::default(),
@@ -233,6 +235,7 @@ impl Octo {
             }
             OpenTurns::WaitForUse => {}
         }
+        octo.heed_neighbours();
         octo.shared.admission.open();
         Ok(octo)
     }

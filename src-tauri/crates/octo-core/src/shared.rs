@@ -2,7 +2,7 @@
 
 use crate::{
     Config,
-    activity::Board,
+    activity::{Board, Change},
     admission::Admission,
     browsing::HomeBrowser,
     forks::Forks,
@@ -56,6 +56,8 @@ pub(crate) struct Shared {
     pub login: LoginEnvironment,
     /// This process, as it holds leases.
     pub lease: Holder,
+    /// Told whenever another process wrote into the home.
+    pub neighbours: Change,
     pub deltas: broadcast::Sender<Arc<Delta>>,
     /// The settings as they are stored; see [`Shared::preferences`].
     pub preferences: RwLock<Settings>,

@@ -19,6 +19,8 @@ const MERGE: Duration = Duration::from_millis(30);
 const GATHER: Duration = Duration::from_millis(100);
 /// How long until what could not be looked up is looked up again.
 const AGAIN: Duration = Duration::from_secs(1);
+/// Events of another process that are read at once.
+const CATCH_UP: u32 = 500;
 /// Batches a client may leave unread before the forwarder waits for it; further events collect meanwhile
 /// in the broadcast, and a lag there ends in a snapshot.
 const BATCHES: usize = 64;
@@ -48,6 +50,7 @@ pub(crate) async fn subscribe(octo: Octo, topic: Topic) -> Result<Subscription, 
         library: octo.library_news(),
         tasks: octo.task_news(),
         activity: octo.activity_news(),
+        neighbours: octo.neighbour_news(),
         octo,
         topic,
         seq: 0,
@@ -73,6 +76,7 @@ struct Forwarder {
     library: broadcast::Receiver<LibraryState>,
     tasks: broadcast::Receiver<TasksState>,
     activity: watch::Receiver<u64>,
+    neighbours: watch::Receiver<u64>,
     seq: u64,
 }
 
@@ -127,6 +131,10 @@ impl Forwarder {
                 state = self.tasks.recv() => self.take_tasks(state, &mut batch).await,
                 changed = self.activity.changed(), if self.topic == Topic::Activity => match changed {
                     Ok(()) => self.take_activity(&mut batch).await,
+                    Err(_) => Flow::Over,
+                },
+                changed = self.neighbours.changed() => match changed {
+                    Ok(()) => self.catch_up(&mut batch).await,
                     Err(_) => Flow::Over,
                 },
             };
@@ -276,6 +284,41 @@ impl Forwarder {
             }
             Err(RecvError::Lagged(_)) => self.start_over(batch).await,
             Err(RecvError::Closed) => Flow::Over,
+        }
+    }
+
+    /// Takes what another process stored of the topic. What this one stored and has not sent yet is among it, and not
+    /// taken again.
+    async fn catch_up(&mut self, batch: &mut Vec<Update>) -> Flow {
+        match self.topic {
+            Topic::Session { .. } | Topic::Sessions | Topic::Trash => {}
+            // What these tell is held by each process itself, or not told by events.
+            Topic::Settings
+            | Topic::Ledger
+            | Topic::Browser
+            | Topic::Library
+            | Topic::Tasks
+            | Topic::Activity => return Flow::On,
+        }
+        loop {
+            let (topic, seq) = (self.topic, self.seq);
+            let missed = match self.octo.events_since(topic, seq, CATCH_UP).await {
+                Ok(missed) => missed,
+                // The next change is taken with it; a session that was purged is told of by the list.
+                Err(error) => {
+                    tracing::warn!(%error, "what another process stored could not be read");
+                    return Flow::On;
+                }
+            };
+            let more = missed.len() >= CATCH_UP as usize;
+            for envelope in &missed {
+                if let Flow::Over = self.push_event(envelope, batch).await {
+                    return Flow::Over;
+                }
+            }
+            if !more {
+                return Flow::On;
+            }
         }
     }
 

@@ -36,6 +36,7 @@ mod agent {
     mod memories;
     mod mending;
     mod models;
+    mod neighbours;
     mod permission;
     mod prefix;
     mod residence;

@@ -40,7 +40,9 @@ pub struct Census {
     busy: BTreeMap<SessionId, SessionStatus>,
     /// Commands in the background and runs that have not begun.
     others: usize,
-    /// The sessions whose turns run in this process.
+    /// The sessions whose turns are known to run, in this process or beside it.
+    told: BTreeSet<SessionId>,
+    /// Those among them that run in this process.
     here: BTreeSet<SessionId>,
 }
 
@@ -68,7 +70,7 @@ impl Census {
         self.busy.remove(&session);
     }
 
-    /// Takes what runs in this process. Its sessions are counted as the list has them, at once and wherever they run; a
+    /// Takes what runs. Its sessions are counted as the list has them, at once and wherever they run; a
     /// sub-agent is part of its session.
     pub fn take_activity(&mut self, rows: &[ActivityRow]) {
         let is_other = |row: &&ActivityRow| match row.id {
@@ -77,8 +79,9 @@ impl Census {
             ActivityId::Session { .. } | ActivityId::SubAgent { .. } => false,
         };
         self.others = rows.iter().filter(is_other).count();
-        let turns = rows.iter().filter(|row| !matches!(row.id, ActivityId::Command { .. }));
-        self.here = turns.filter_map(|row| row.session).collect();
+        let turns = || rows.iter().filter(|row| !matches!(row.id, ActivityId::Command { .. }));
+        self.told = turns().filter_map(|row| row.session).collect();
+        self.here = turns().filter(|row| row.process.is_none()).filter_map(|row| row.session).collect();
     }
 
     /// How much is going on, apart from what asks.
@@ -98,10 +101,16 @@ impl Census {
         self.busy.contains_key(&session)
     }
 
-    /// The sessions that are busy although nothing of them runs in this process: one that waits since an earlier start.
+    /// Whether a session's turn is known to run in this process.
     #[must_use]
-    pub fn busy_elsewhere(&self) -> Vec<SessionId> {
-        self.busy.keys().filter(|session| !self.here.contains(session)).copied().collect()
+    pub fn is_here(&self, session: SessionId) -> bool {
+        self.here.contains(&session)
+    }
+
+    /// The sessions that are busy although nothing of them is known to run: one that waits since an earlier start.
+    #[must_use]
+    pub fn busy_unseen(&self) -> Vec<SessionId> {
+        self.busy.keys().filter(|session| !self.told.contains(session)).copied().collect()
     }
 
     /// The sessions that are busy, oldest first.

@@ -149,7 +149,7 @@ impl Notices {
         Work { asking: self.runs.asking(), ..self.census.work() }
     }
 
-    /// Takes what runs in this process.
+    /// Takes what runs.
     pub fn take_activity(&mut self, rows: &[ActivityRow]) {
         self.census.take_activity(rows);
     }
@@ -235,8 +235,10 @@ impl Notices {
             SessionStatus::Idle | SessionStatus::Failed => return None,
         };
         let stopped = is_end && self.stopped.remove(&info.id);
+        // Whoever began it in a terminal, or by another program, is told there.
+        let told_there = info.source == Source::Headless && !self.census.is_here(info.id);
         let of = Subject::Session(info.id);
-        match news.filter(|kind| !stopped && self.is_due(of, *kind)) {
+        match news.filter(|kind| !stopped && !told_there && self.is_due(of, *kind)) {
             Some(kind) => Some(self.show(of, kind, info.title.clone(), None)),
             None => self.withdraw(of),
         }
@@ -268,10 +270,10 @@ impl Notices {
         self.withdraw(Subject::Session(session))
     }
 
-    /// The person stops everything. The sessions to stop one by one: the others stop with what runs in this process.
+    /// The person stops everything. The sessions to stop one by one: the others stop with what is known to run.
     pub fn stop_all(&mut self) -> Vec<SessionId> {
         self.stopped.extend(self.census.busy());
-        self.census.busy_elsewhere()
+        self.census.busy_unseen()
     }
 
     /// The person stops a session by its notice.

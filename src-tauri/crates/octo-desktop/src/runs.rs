@@ -94,9 +94,10 @@ pub(crate) fn news(status: &RunStatus) -> Option<(NoticeKind, Option<Why>)> {
     match status {
         RunStatus::Asked => Some((NoticeKind::Question, Some(Why::Missed))),
         RunStatus::Finished => Some((NoticeKind::Finished, None)),
-        RunStatus::Failed { error } | RunStatus::Skipped { reason: SkipReason::CouldNotStart { error } } => {
-            Some((NoticeKind::Failed, Some(Why::Error(error.clone()))))
-        }
+        RunStatus::Failed { error }
+        | RunStatus::Skipped {
+            reason: SkipReason::CouldNotStart { error } | SkipReason::Unrunnable { error },
+        } => Some((NoticeKind::Failed, Some(Why::Error(error.clone())))),
         RunStatus::TimedOut => Some((NoticeKind::Failed, Some(Why::TimedOut))),
         RunStatus::OverBudget => Some((NoticeKind::Failed, Some(Why::OverBudget))),
         RunStatus::Waiting { .. }

@@ -1,4 +1,5 @@
-//! What runs in this Octo: turns, runs of tasks, sub-agents and commands in the background.
+//! What runs in this home, whichever of its processes does it: turns, runs of tasks, sub-agents and commands in the
+//! background.
 
 use crate::{Millis, RunId, SessionId, Spending};
 use serde::{Deserialize, Serialize};
@@ -31,13 +32,13 @@ impl Default for LiveTurnLimit {
     }
 }
 
-/// All that runs in this Octo.
+/// All that runs in this home.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ActivityState {
     /// Sessions, then tasks, sub-agents and commands; of each what began first.
     pub rows: Vec<ActivityRow>,
-    /// How many places for turns are taken.
+    /// How many of this process's places for turns are taken.
     pub taken: u32,
     /// How many there are.
     pub places: u32,
@@ -68,6 +69,9 @@ pub struct ActivityRow {
     pub steps: Option<u32>,
     /// What it cost so far, sub-agents included; none for a command.
     pub spending: Option<Spending>,
+    /// The number of the other process of this home it runs in, such as `octo exec` in a terminal; none for this one.
+    #[serde(default)]
+    pub process: Option<u32>,
 }
 
 /// What runs.

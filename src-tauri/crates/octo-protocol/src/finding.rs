@@ -44,6 +44,27 @@ pub enum SessionMark {
     Unread,
 }
 
+/// The folders sessions work in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionFolders {
+    /// The last used first.
+    pub folders: Vec<SessionFolder>,
+}
+
+/// A folder sessions work in. Those that wait for the person and pinned ones are not counted: they stand apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionFolder {
+    /// Its absolute path.
+    pub path: String,
+    /// How many sessions.
+    pub sessions: u32,
+    /// When the newest of them was last used.
+    #[ts(type = "number")]
+    pub updated_at: Millis,
+}
+
 /// A part of a text that matches, counted in UTF-16 units, as the page counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]

@@ -12,6 +12,20 @@ pub struct Appearance {
     pub text: TextSize,
     /// How close things stand.
     pub density: Density,
+    /// What the list of sessions is grouped by.
+    pub list: ListOrder,
+}
+
+/// What the list of sessions is grouped by. What waits for the person comes first in each, then what is pinned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum ListOrder {
+    /// When they were last used.
+    #[default]
+    Time,
+    /// The folder they work in.
+    Folder,
 }
 
 /// How large text is.

@@ -1,7 +1,7 @@
 //! Tasks that Octo runs by itself, at their time. Each is a file in the home, `tasks/<file>.md`: what the person may
 //! read and edit is in its front matter and its body. What happened to it, its runs, is in the database.
 
-use crate::{ApiError, Cost, Millis, Mode, ModelId, Profile, RunId, SessionId};
+use crate::{ApiError, Cost, Millis, Mode, ModelId, Profile, RunId, SessionId, Switch};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -155,6 +155,19 @@ pub enum TaskNews {
     Trouble,
     /// Of nothing; questions still wait in their session.
     Nothing,
+}
+
+/// What holds for all tasks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(default)]
+#[ts(export)]
+pub struct TaskSettings {
+    /// Whether tasks run at their times; off, each is as if it was paused, and can be run by hand.
+    pub at_their_times: Switch,
+    /// What new tasks do about times that were missed.
+    pub missed: MissedRun,
+    /// What new tasks tell of.
+    pub tell: TaskNews,
 }
 
 /// A task as lists and its page show it.
@@ -324,6 +337,12 @@ pub enum SkipReason {
     Replaced,
     /// The person's budget for the day is used up.
     DayBudget,
+    /// Its file could not be read any more, or somebody else wrote it: times from then on are left out, until it can be
+    /// read and the person looked at it.
+    Unrunnable {
+        /// Why.
+        error: ApiError,
+    },
     /// It could not begin.
     CouldNotStart {
         /// Why.

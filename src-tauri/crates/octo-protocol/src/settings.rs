@@ -2,7 +2,8 @@
 
 use crate::{
     Appearance, BrowserChoice, Budgets, DesktopSettings, LibrarySettings, LiveTurnLimit, Mode, ModelEntry,
-    ModelId, Onboarding, Profile, SearchProviders, SiteSecret, SubAgentLimit, TrashLimits,
+    ModelId, Onboarding, Profile, SearchProviders, ShortcutKeys, SiteSecret, SubAgentLimit, TaskSettings,
+    TrashLimits,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -90,6 +91,10 @@ pub struct Settings {
     pub onboarding: Onboarding,
     /// How the window looks, beside light and dark.
     pub appearance: Appearance,
+    /// Keys the person chose in place of the usual ones.
+    pub shortcuts: ShortcutKeys,
+    /// Whether tasks run at their times, and what new ones begin with.
+    pub tasks: TaskSettings,
 }
 
 /// A change of settings: what is set changes, the rest stays.
@@ -135,6 +140,10 @@ pub struct SettingsPatch {
     pub onboarding: Option<Onboarding>,
     /// See [`Settings::appearance`].
     pub appearance: Option<Appearance>,
+    /// See [`Settings::shortcuts`]; all of them.
+    pub shortcuts: Option<ShortcutKeys>,
+    /// See [`Settings::tasks`].
+    pub tasks: Option<TaskSettings>,
 }
 
 /// Whether something is done.

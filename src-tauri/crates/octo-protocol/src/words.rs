@@ -42,17 +42,26 @@ pub fn explain(language: Language, error: &ApiError) -> String {
     }
 }
 
-/// [`Language::System`] made definite from the environment's locale.
+/// [`Language::System`] made definite: by what this run's environment says, or by the person's system.
 pub fn resolve(language: Language) -> Language {
     match language {
         Language::System => {
-            let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
-                .iter()
-                .filter_map(|name| std::env::var(name).ok())
-                .find(|value| !value.is_empty());
-            if locale.is_some_and(|value| value.starts_with("zh")) { Language::Zh } else { Language::En }
+            let said = |name| std::env::var(name).ok();
+            of_locales(said, cfg!(any(windows, target_os = "macos")).then(sys_locale::get_locale).flatten())
         }
         definite => definite,
+    }
+}
+
+/// Programs that are not started from a terminal find no locale in their environment on macOS and Windows; there
+/// `LANG` is also a terminal's, not the person's choice for their system. `LC_ALL` is meant everywhere.
+fn of_locales(said: impl Fn(&'static str) -> Option<String>, system: Option<String>) -> Language {
+    let of = |name| said(name).filter(|value| !value.is_empty());
+    let locale = of("LC_ALL").or(system).or_else(|| of("LC_MESSAGES")).or_else(|| of("LANG"));
+    if locale.is_some_and(|value| value.to_ascii_lowercase().starts_with("zh")) {
+        Language::Zh
+    } else {
+        Language::En
     }
 }
 
@@ -98,6 +107,29 @@ mod tests {
         assert_eq!(en.keys().collect::<Vec<_>>(), zh.keys().collect::<Vec<_>>());
         for (key, words) in en {
             assert_eq!(placeholders(words), placeholders(&zh[key]), "placeholders of {key}");
+        }
+    }
+
+    #[test]
+    fn the_language_is_the_runs_own_then_the_systems_then_the_terminals() {
+        for (all, messages, lang, system, expected) in [
+            ("", "", "", None, Language::En),
+            ("", "", "zh_CN.UTF-8", None, Language::Zh),
+            ("", "zh_TW", "en_US.UTF-8", None, Language::Zh),
+            ("C.UTF-8", "", "zh_CN.UTF-8", Some("zh-Hans-CN"), Language::En),
+            ("", "", "", Some("zh-Hans-CN"), Language::Zh),
+            ("", "", "en_US.UTF-8", Some("ZH-Hant"), Language::Zh),
+            ("", "", "zh_CN.UTF-8", Some("de-DE"), Language::En),
+        ] {
+            let said = |name: &str| {
+                Some(match name {
+                    "LC_ALL" => all.to_owned(),
+                    "LC_MESSAGES" => messages.to_owned(),
+                    _ => lang.to_owned(),
+                })
+            };
+            let found = of_locales(said, system.map(str::to_owned));
+            assert_eq!(found, expected, "{all:?} {messages:?} {lang:?} {system:?}");
         }
     }
 

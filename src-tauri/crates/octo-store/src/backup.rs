@@ -24,9 +24,11 @@ const OF_ONE: usize = 2;
 /// database is damaged.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// The largest database that is copied unasked: all backups together then take at most a few times as much, and
-/// reading it takes about a second.
-const LARGEST: u64 = 256 << 20;
+/// The largest database that is copied each day, which takes about a second. A larger one is copied as much more rarely
+/// as it is larger, so that the disk never has more to write for it, but once in a month at least.
+const EACH_DAY: u64 = 256 << 20;
+/// The most days between two backups.
+const MOST_DAYS: u64 = 30;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BackupError {
@@ -51,14 +53,12 @@ impl From<BackupError> for StoreError {
 pub enum BackedUp {
     /// It was made.
     Made,
-    /// The newest one is younger than a day.
+    /// The newest one is young enough: of a day, or of some days for a large database.
     NotDue,
-    /// The database is too large to be copied unasked.
-    TooLarge,
 }
 
 impl Store {
-    /// Makes the day's backup, where none is there yet. What was copied is read through before it counts: damage that
+    /// Makes the day's backup, where none is there yet; of a large database some days'. What was copied is read through before it counts: damage that
     /// nobody met so far is found by it, and then no good backup goes for a bad one. Blocking, as long as the database
     /// is large; reads and writes go on.
     ///
@@ -68,12 +68,10 @@ impl Store {
     pub fn back_up(&self, now: Millis) -> Result<BackedUp, StoreError> {
         let home = self.home();
         date_back(home, now.unsigned_abs());
-        if all(home).pop().is_some_and(|newest| newest.at.abs_diff(now.unsigned_abs()) < DAY) {
-            return Ok(BackedUp::NotDue);
-        }
         let failed = |error: io::Error| StoreError::from(BackupError::Io(error));
-        if fs::metadata(home.join("octo.db")).map_err(failed)?.len() > LARGEST {
-            return Ok(BackedUp::TooLarge);
+        let rest = rest(fs::metadata(home.join("octo.db")).map_err(failed)?.len());
+        if all(home).pop().is_some_and(|newest| newest.at.abs_diff(now.unsigned_abs()) < rest) {
+            return Ok(BackedUp::NotDue);
         }
         fs::create_dir_all(folder(home)).map_err(failed)?;
         let version = self.read_blocking(|reader| Ok(crate::open::version(reader.connection)?))?;
@@ -96,6 +94,11 @@ impl Store {
         drop_old(home);
         Ok(BackedUp::Made)
     }
+}
+
+/// How old the newest backup of a database of so many bytes may be, in milliseconds.
+fn rest(size: u64) -> u64 {
+    DAY * size.div_ceil(EACH_DAY).clamp(1, MOST_DAYS)
 }
 
 /// Copies the database, as schema version `version`, to `<home>/backups/octo-<version>-<time>.db`, and
@@ -232,4 +235,16 @@ fn all(home: &Path) -> Vec<Found> {
         .collect();
     found.sort();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_database_is_backed_up_more_rarely_and_never_not_at_all() {
+        let days = |size: u64| rest(size) / DAY;
+        let sizes = [0, EACH_DAY, EACH_DAY + 1, 4 * EACH_DAY, 400 * EACH_DAY, u64::MAX];
+        assert_eq!(sizes.map(days), [1, 1, 2, 4, MOST_DAYS, MOST_DAYS]);
+    }
 }

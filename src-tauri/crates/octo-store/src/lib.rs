@@ -41,6 +41,7 @@ pub use rows::*;
 pub use store::Store;
 pub use tables::journeys::Journey;
 pub use tables::library::{MemoryWriter, SkillChoice, SuggestionRow};
+pub use tables::neighbours::{NeighbourWork, StopWish};
 pub use tables::runs::{RunEnding, RunRow, SessionOutlook};
 pub use tables::schedule::TaskStateRow;
 pub use tx::Tx;

@@ -19,6 +19,7 @@ pub(crate) const STEPS: &[M<'static>] = &[
     M::up(include_str!("../migrations/0013_library.sql")),
     M::up(include_str!("../migrations/0014_tasks.sql")),
     M::up(include_str!("../migrations/0015_sessions.sql")),
+    M::up(include_str!("../migrations/0016_neighbours.sql")),
 ];
 
 const SPENDING: M<'static> = M::up(include_str!("../migrations/0007_spending.sql"));

@@ -10,7 +10,11 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
-    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicI64, Ordering},
+        mpsc,
+    },
     thread::JoinHandle,
 };
 use tokio::sync::{Semaphore, broadcast, oneshot};
@@ -35,6 +39,9 @@ struct Inner {
     readers: Mutex<Readers>,
     permits: Semaphore,
     published: broadcast::Sender<Arc<Envelope>>,
+    /// The database's version as the writer last saw it. Its own writes do not change that number, so another one says
+    /// that another process wrote.
+    version: AtomicI64,
 }
 
 #[derive(Default)]
@@ -68,6 +75,7 @@ impl Store {
     }
 
     pub(crate) fn over((home, connection): (Home, Connection)) -> Result<Self, OpenError> {
+        let version = data_version(&connection).map_err(|error| home.unavailable(error))?;
         let (jobs, queue) = mpsc::channel::<Job>();
         let writer = std::thread::Builder::new()
             .name("octo-store".to_owned())
@@ -81,6 +89,7 @@ impl Store {
                 readers: Mutex::default(),
                 permits: Semaphore::new(READERS),
                 published: broadcast::channel(PUBLISHED_BACKLOG).0,
+                version: AtomicI64::new(version),
             }),
         })
     }
@@ -186,7 +195,7 @@ impl Store {
         T: Send + 'static,
     {
         let published = self.inner.published.clone();
-        let job: Job = Box::new(move |desk| {
+        self.post(Box::new(move |desk| {
             let outcome = transact(desk, work).map(|(value, envelopes)| {
                 for envelope in envelopes {
                     // Nobody listening is no error.
@@ -196,11 +205,28 @@ impl Store {
             });
             // Whoever asked may have gone; the write stands.
             answer(outcome);
-        });
+        }))
+    }
+
+    fn post(&self, job: Job) -> Result<(), StoreError> {
         match &*lock(&self.inner.jobs) {
             Some(jobs) => jobs.send(job).map_err(|_| StoreError::Closed),
             None => Err(StoreError::Closed),
         }
+    }
+
+    /// Whether another process wrote since this was last asked, or since the file was opened. What it wrote was not
+    /// published here: see [`Reader::events_since`]. Costs a look at shared memory.
+    ///
+    /// # Errors
+    /// [`StoreError::Closed`], and those of the file.
+    pub async fn others_wrote(&self) -> Result<bool, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.post(Box::new(move |desk| {
+            let _ = reply.send(data_version(&desk.connection).map_err(StoreError::from));
+        }))?;
+        let version = self.watched(answer.await.map_err(|_| StoreError::Closed)?)?;
+        Ok(self.inner.version.swap(version, Ordering::Relaxed) != version)
     }
 
     /// Whether no other process has the database open, as of now. May wait for one that is just opening it: not for
@@ -260,6 +286,10 @@ impl Desk {
         connection.set_prepared_statement_cache_capacity(128);
         Self { connection, known: Known::default() }
     }
+}
+
+fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
 fn write_all(desk: Desk, queue: &mpsc::Receiver<Job>) {

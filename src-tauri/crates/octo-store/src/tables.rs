@@ -13,6 +13,7 @@ pub(crate) mod lasting;
 pub(crate) mod ledger;
 pub(crate) mod library;
 pub(crate) mod mentions;
+pub(crate) mod neighbours;
 pub(crate) mod notes;
 pub(crate) mod origins;
 pub(crate) mod parts;

@@ -2,6 +2,7 @@
 import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { rowOf } from "$lib/app/settings-mark";
+import { keyOf, pressed } from "$lib/app/shortcuts";
 import { findSettings, settingsIndex } from "$lib/state/settings-index";
 import { testids } from "$lib/testids";
 import { settingsStage } from "$lib/testing/settings.svelte";
@@ -58,7 +59,7 @@ describe("appearance and notifications", () => {
     get(`${testids.textSize}-large`).click();
     await until(() => expect(document.documentElement.dataset["text"]).toBe("large"));
     get(`${testids.density}-roomy`).click();
-    await until(() => expect(preferences.settings?.appearance).toEqual({ text: "large", density: "roomy" }));
+    await until(() => expect(preferences.settings?.appearance).toMatchObject({ text: "large", density: "roomy" }));
     await until(() => expect(document.documentElement.dataset["density"]).toBe("roomy"));
     get(`${testids.theme}-dark`).click();
     await until(() => expect(document.documentElement.dataset["theme"]).toBe("dark"));
@@ -69,6 +70,67 @@ describe("appearance and notifications", () => {
     get(`${testids.notification}-finished`).click();
     await until(() =>
       expect(preferences.settings?.desktop.notices).toEqual({ finished: "off", failed: "on", question: "on" }),
+    );
+  });
+});
+
+describe("shortcuts", () => {
+  const press = (id: string, key: string, more: KeyboardEventInit = {}): void => {
+    const button = get(`${testids.shortcutKeys}-${id}`);
+    button.dispatchEvent(
+      new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ctrlKey: true, ...more }),
+    );
+    flushSync();
+  };
+
+  it("get keys of the person's own, which hold at once, and their usual ones again", async () => {
+    open("shortcuts");
+    const keys = () => get(`${testids.shortcutKeys}-palette`);
+    keys().click();
+    flushSync();
+    expect(keys().textContent).toContain(t("shortcuts.press"));
+    press("palette", "Control");
+    press("palette", "p");
+    await until(() => expect(preferences.settings?.shortcuts).toEqual({ palette: "Mod+P" }));
+    await until(() => expect(keys().textContent).toBe(keyOf("palette")));
+    expect(keyOf("palette", "linux")).toBe("Ctrl+P");
+    expect(pressed(new KeyboardEvent("keydown", { key: "p", ctrlKey: true }), "typing")?.id).toBe("palette");
+    expect(pressed(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }), "typing")).toBeNull();
+    get(testids.shortcutReset).click();
+    await until(() => expect(preferences.settings?.shortcuts).toEqual({}));
+    await until(() => expect(keyOf("palette", "linux")).toBe("Ctrl+K"));
+  });
+
+  it("take nothing that is needed elsewhere, and say for what", async () => {
+    open("shortcuts");
+    const before = asked.length;
+    for (const [key, more, said] of [
+      ["n", {}, t("keys.new")],
+      ["c", {}, t("shortcuts.taken", { keys: "Ctrl+C" })],
+      ["4", {}, t("shortcuts.taken", { keys: "Ctrl+4" })],
+      ["p", { ctrlKey: false }, t("shortcuts.press_sub", { mod: "Ctrl" })],
+    ] as const) {
+      get(`${testids.shortcutKeys}-search`).click();
+      flushSync();
+      press("search", key, more);
+      expect(target.querySelector(".settings-page [role=status]")?.textContent, key).toContain(said);
+      press("search", "Escape");
+      expect(target.querySelector(".settings-page [role=status]"), key).toBeNull();
+    }
+    expect(asked.length).toBe(before);
+  });
+});
+
+describe("tasks", () => {
+  it("have what holds for all of them, and what new ones begin with", async () => {
+    open("tasks");
+    get(testids.tasksAtTheirTimes).click();
+    await until(() => expect(preferences.settings?.tasks.at_their_times).toBe("off"));
+    get(`${testids.tasksMissed}-ask`).click();
+    await until(() => expect(preferences.settings?.tasks.missed).toBe("ask"));
+    get(`${testids.tasksTell}-nothing`).click();
+    await until(() =>
+      expect(preferences.settings?.tasks).toEqual({ at_their_times: "off", missed: "ask", tell: "nothing" }),
     );
   });
 });

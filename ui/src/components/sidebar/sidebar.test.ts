@@ -36,6 +36,43 @@ beforeEach(async () => {
   await until(() => expect(all(testids.sessionRow).length).toBeGreaterThan(0));
 });
 
+describe("the list by folders", () => {
+  const folders = () => all(testids.folderRow);
+  const shownIds = () => all(testids.sessionRow).map((row) => row.dataset["session"]);
+  const ofFolder = (folder: string) =>
+    library.sessions.filter((info) => info.folder === folder && !info.pinned && info.status !== "waiting");
+
+  it("has each folder with its sessions, the last used open, and what waits above them", async () => {
+    const { settings } = preferences;
+    if (!settings) throw new Error("no settings");
+    await preferences.change({ appearance: { ...settings.appearance, list: "folder" } });
+    await until(() => expect(folders().length).toBeGreaterThan(1));
+    const newest = library.sessions
+      .filter((info) => !info.pinned && info.status !== "waiting")
+      .toSorted((a, b) => b.updated_at - a.updated_at)[0];
+    const first = folders()[0];
+    expect(first?.title.endsWith(newest?.folder.split("/").at(-1) ?? "?")).toBe(true);
+    await until(() => expect(first?.getAttribute("aria-expanded")).toBe("true"));
+    const apart = library.sessions.filter((info) => info.pinned || info.status === "waiting").map(({ id }) => id);
+    const inFirst = ofFolder(newest?.folder ?? "").map(({ id }) => id);
+    await until(() => expect(new Set(shownIds())).toEqual(new Set([...apart, ...inFirst])));
+
+    // Left closes it, right opens it again, as in a tree.
+    first?.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true }));
+    await until(() => expect(new Set(shownIds())).toEqual(new Set(apart)));
+    folders()[1]?.click();
+    await until(() => expect(shownIds().length).toBeGreaterThan(apart.length));
+
+    // A session that begins is there without being asked for.
+    const info = { ...library.sessions[0], id: "f".repeat(32), folder: "/quite/new", pinned: false } as SessionInfo;
+    const told = { ...info, status: "idle" as const, updated_at: Date.now() };
+    replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: told });
+    await until(() => expect(folders().some((row) => row.title === "/quite/new")).toBe(true));
+    await preferences.change({ appearance: { ...settings.appearance, list: "time" } });
+    await until(() => expect(folders().length).toBe(0));
+  });
+});
+
 describe("renaming a session in its row", () => {
   const input = () => target.querySelector<HTMLInputElement>(".row-field input");
   async function rename(): Promise<{ info: SessionInfo; field: HTMLInputElement }> {

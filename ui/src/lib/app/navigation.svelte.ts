@@ -10,6 +10,7 @@ export type SettingsPage =
   | "models"
   | "general"
   | "behaviour"
+  | "tasks"
   | "rules"
   | "browser"
   | "knowledge"

@@ -12,6 +12,7 @@ import type {
 import { apply, type SettingsState } from "$lib/state/settings";
 import { speak } from "$lib/words/words.svelte";
 import { dress } from "./appearance";
+import { chooseKeys } from "./chosen-keys.svelte";
 import { type Following, follow } from "./follow";
 import { toasts } from "./toasts.svelte";
 
@@ -62,7 +63,8 @@ class Preferences {
   /** Resolves when the words of its language are there. */
   #set(state: Pick<SettingsState, "seq" | "snapshot">): Promise<void> {
     this.#state = state;
-    const { language } = state.snapshot.settings;
+    const { language, shortcuts } = state.snapshot.settings;
+    chooseKeys(shortcuts);
     dress(state.snapshot.settings);
     return speak(language === "system" ? this.systemLanguage : language);
   }

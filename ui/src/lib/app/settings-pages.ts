@@ -6,6 +6,7 @@ export const settingsPages: readonly { readonly id: SettingsPage; readonly icon:
   { id: "models", icon: "cpu" },
   { id: "general", icon: "sun" },
   { id: "behaviour", icon: "compress" },
+  { id: "tasks", icon: "calendar" },
   { id: "rules", icon: "shield" },
   { id: "browser", icon: "globe" },
   { id: "knowledge", icon: "skills" },

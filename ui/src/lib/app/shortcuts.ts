@@ -1,9 +1,12 @@
 /**
  * Every key the window answers, in one list: the window itself, the palette, tooltips, the overview and the settings
  * all read it. A key is written once for all systems: `Mod` is Cmd on a Mac and Ctrl elsewhere. Several keys of one
- * entry do the same; keys that are pressed after each other stand behind each other.
+ * entry do the same; keys that are pressed after each other stand behind each other. Those of the window itself can be
+ * chosen by the person.
  */
+import type { WindowShortcut } from "$lib/ipc/types";
 import { type WordKey, t } from "$lib/words/words.svelte";
+import { type ChosenKeys, chosenKeys } from "./chosen-keys.svelte";
 import { commandKey, platform } from "./platform";
 
 /** Where keys are answered. */
@@ -64,19 +67,22 @@ function writtenKey(key: string, system: Platform): string {
 
 /** The keys of a shortcut as they are written on a system, each one by itself. */
 export function writtenKeys(id: ShortcutId, system: Platform = platform): readonly string[] {
-  return entry(id).keys.map((key) =>
-    key
-      .split(" ")
-      .map((part) => writtenKey(part, system))
-      .join(" "),
-  );
+  return keysOf(id).map((keys) => written(keys, system));
+}
+
+/** Keys that are pressed after each other, as they are written on a system. */
+export function written(keys: string, system: Platform = platform): string {
+  return keys
+    .split(" ")
+    .map((part) => writtenKey(part, system))
+    .join(" ");
 }
 
 /** One thing keys do, as it is shown. */
 export interface Shortcut {
   readonly id: ShortcutId;
   readonly place: ShortcutPlace;
-  /** All its keys as they are written on this system. */
+  /** All its keys as they are written on this system, as chosen now. */
   readonly keys: string;
   /** What it does. */
   readonly words: () => string;
@@ -86,13 +92,27 @@ export interface Shortcut {
 export const shortcuts: readonly Shortcut[] = list.map(({ id, place, words }) => ({
   id,
   place,
-  keys: writtenKeys(id).join(" / "),
+  get keys() {
+    return writtenKeys(id).join(" / ");
+  },
   words: () => t(words),
 }));
 
 function entry(id: ShortcutId): Entry {
   // Every id is of an entry.
   return list.find((known) => known.id === id) ?? list[0];
+}
+
+/** The keys a shortcut has where the person chose none. */
+export function usualKeys(id: ShortcutId): readonly string[] {
+  return entry(id).keys;
+}
+
+/** The keys a shortcut has now. A sign that does the same without Mod stays beside what is chosen. */
+function keysOf(id: ShortcutId, chosen: ChosenKeys = chosenKeys()): readonly string[] {
+  const usual = usualKeys(id);
+  const own = isChoosable(id) ? chosen[id] : undefined;
+  return own === undefined ? usual : [own, ...usual.filter((key) => !key.startsWith("Mod+"))];
 }
 
 /** The first key of a shortcut, for tooltips and menus. */
@@ -103,13 +123,16 @@ export function keyOf(id: ShortcutId, system: Platform = platform): string {
 /** The keys of a shortcut as `aria-keyshortcuts` wants them. */
 export function ariaKeys(id: ShortcutId, system: Platform = platform): string {
   const mod = system === "mac" ? "Meta" : "Control";
-  return entry(id)
-    .keys.map((key) => key.replaceAll("Mod", mod))
+  return keysOf(id)
+    .map((key) => key.replaceAll("Mod", mod))
     .join(" ");
 }
 
-/** The shortcuts the window answers wherever the focus is; all others belong to the part that has it. */
-const ANYWHERE = [
+/**
+ * The shortcuts the window answers wherever the focus is, whose keys the person may choose; all others belong to the
+ * part that has the focus.
+ */
+export const choosable = [
   "palette",
   "new",
   "search",
@@ -118,11 +141,47 @@ const ANYWHERE = [
   "settings",
   "overview",
   "time",
-] as const satisfies readonly ShortcutId[];
+] as const satisfies readonly (ShortcutId & WindowShortcut)[];
+
+/** Whether the person may choose the keys of a shortcut. */
+export function isChoosable(id: ShortcutId): id is WindowShortcut {
+  return choosable.some((known) => known === id);
+}
+
+/** What every field of text answers itself, and what closes or quits: as the core has it. */
+const TAKEN = ["Z", "Y", "A", "X", "C", "V", "Q", "W", "Shift+Z", "Shift+V"];
+
+/** What came of keys that were pressed to be chosen. */
+export type KeyChoice =
+  | { readonly type: "keys"; readonly keys: string }
+  /** Another shortcut has them. */
+  | { readonly type: "used"; readonly by: ShortcutId }
+  /** Fields of text, the system, or sessions by their number need them. */
+  | { readonly type: "taken"; readonly keys: string }
+  /** No keys that could be chosen: without Mod, or not pressed to their end. */
+  | { readonly type: "none" };
+
+/** Reads keys that are pressed to be chosen for a shortcut. */
+export function readChoice(id: WindowShortcut, event: KeyboardEvent): KeyChoice {
+  const keys = modKeys(event);
+  if (keys === null) return { type: "none" };
+  const rest = keys.slice("Mod+".length);
+  if (TAKEN.includes(rest) || /^[0-9]$/.test(rest)) return { type: "taken", keys };
+  const by = choosable.find((known) => known !== id && keysOf(known).includes(keys));
+  return by === undefined ? { type: "keys", keys } : { type: "used", by };
+}
+
+/** What to keep when a shortcut gets keys; its usual ones are no choice. */
+export function withChoice(id: WindowShortcut, keys: string | null, chosen: ChosenKeys = chosenKeys()): ChosenKeys {
+  const next: ChosenKeys = { ...chosen };
+  if (keys === null || usualKeys(id).includes(keys)) delete next[id];
+  else next[id] = keys;
+  return next;
+}
 
 /** What was pressed: a shortcut, and for sessions by number which one, from 0. */
 export interface Pressed {
-  readonly id: (typeof ANYWHERE)[number] | "nth";
+  readonly id: WindowShortcut | "nth";
   readonly nth: number;
 }
 
@@ -132,18 +191,26 @@ function letter({ key, code }: Pick<KeyboardEvent, "key" | "code">): string {
   return known.toUpperCase();
 }
 
+/** A letter or a sign with Mod, as shortcuts are written; null for everything else. */
+function modKeys(event: KeyboardEvent): string | null {
+  if (event.altKey || !commandKey(event)) return null;
+  const key = letter(event);
+  if (!/^[\x21-\x7e]$/.test(key)) return null;
+  // Signs may need Shift to be written at all; with letters it means something else.
+  const shifted = event.shiftKey && /^[A-Z]$/.test(key);
+  return `Mod+${shifted ? "Shift+" : ""}${key}`;
+}
+
 /** Which shortcut of the window a key is; null when it is none. Whether text is being typed is for the caller to say. */
 export function pressed(event: KeyboardEvent, typing: "typing" | "not_typing"): Pressed | null {
   if (event.altKey) return null;
   const key = letter(event);
-  if (!commandKey(event)) {
+  const wanted = modKeys(event);
+  if (wanted === null) {
     const plain = typing === "not_typing" && !event.ctrlKey && !event.metaKey;
     return plain && key === "?" ? { id: "overview", nth: 0 } : null;
   }
   if (/^[1-9]$/.test(key)) return { id: "nth", nth: Number(key) - 1 };
-  // Signs may need Shift to be written at all; with letters it means something else.
-  const shifted = event.shiftKey && /^[A-Z]$/.test(key);
-  const wanted = `Mod+${shifted ? "Shift+" : ""}${key}`;
-  const id = ANYWHERE.find((known) => entry(known).keys.includes(wanted));
+  const id = choosable.find((known) => keysOf(known).includes(wanted));
   return id === undefined ? null : { id, nth: 0 };
 }

@@ -18,6 +18,8 @@ export class Taskbook {
   cards = $state.raw<readonly TaskCard[]>([]);
   /** The zone of this computer. */
   zone = $state("");
+  /** Whether tasks run at their times at all. */
+  atTheirTimes = $state<Switch>("on");
   /** Whether they were read; until then nothing is said about how many there are. */
   opened = $state(false);
   problem = $state.raw<ApiError | null>(null);
@@ -34,10 +36,11 @@ export class Taskbook {
   async refresh(): Promise<void> {
     const turn = ++this.#turn;
     try {
-      const { tasks, zone } = await call("schedule", "list_tasks", {});
+      const { tasks, zone, at_their_times } = await call("schedule", "list_tasks", {});
       if (turn !== this.#turn) return;
       this.cards = tasks;
       this.zone = zone;
+      this.atTheirTimes = at_their_times;
       this.problem = null;
       this.opened = true;
       // One that is gone is shown no more, unless something of it was typed.
@@ -72,7 +75,8 @@ export class Taskbook {
         mode: settings?.default_mode ?? "ask_risky",
         tomorrow: tomorrowOf(Date.now()),
       });
-      taskEdits.set(null, new TaskEdit(null, { ...form, ...from }, null));
+      const { missed, tell } = settings?.tasks ?? form;
+      taskEdits.set(null, new TaskEdit(null, { ...form, missed, tell, ...from }, null));
     }
     this.look = { type: "new" };
   }

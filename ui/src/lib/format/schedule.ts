@@ -153,6 +153,8 @@ export function skipWords(reason: SkipReason): string {
   switch (reason.type) {
     case "missed":
       return tn("tasks.skip.missed", reason.times);
+    case "unrunnable":
+      return t("tasks.skip.unrunnable", { why: explainBriefly(reason.error) });
     case "could_not_start":
       return t("tasks.skip.could_not_start", { why: explainBriefly(reason.error) });
     case "still_running":

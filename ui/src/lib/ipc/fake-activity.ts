@@ -118,6 +118,7 @@ export class FakeActivity {
       since,
       steps: null,
       spending: null,
+      process: null,
     };
   }
 

@@ -13,7 +13,7 @@ import { modelReply } from "./fake-models";
 import { failure, newId } from "./fake-parts";
 import { FakeRules } from "./fake-rules";
 import { FakeSchedule } from "./fake-schedule";
-import { FakeTranscripts, hitsOf, listed, withRead } from "./fake-sessions";
+import { FakeTranscripts, foldersOf, hitsOf, listed, withRead } from "./fake-sessions";
 import { FakeSettings } from "./fake-settings";
 import { emptyState, snapshotOf } from "./fake-states";
 import { FakeTime, timeFailure } from "./fake-time";
@@ -268,6 +268,8 @@ export class FakeCore {
     switch (call.type) {
       case "list_sessions":
         return listed(this.#list.sessions, call);
+      case "list_folders":
+        return { folders: foldersOf(this.#list.sessions) };
       case "search_sessions":
         return { hits: this.#search(call.query) };
       case "mark_read":

@@ -5,9 +5,11 @@ import { failure } from "./fake-parts";
 import type { OfferedSkill, OtherSkills, Settings, SkillImportChoice, SkillsImported } from "./types";
 
 /** Settings that recordings do not have. */
-export const LATER: Pick<Settings, "onboarding" | "appearance" | "desktop"> = {
+export const LATER: Pick<Settings, "onboarding" | "appearance" | "desktop" | "shortcuts" | "tasks"> = {
   onboarding: NOTHING,
-  appearance: { text: "usual", density: "compact" },
+  appearance: { text: "usual", density: "compact", list: "time" },
+  shortcuts: {},
+  tasks: { at_their_times: "on", missed: "run_once", tell: "trouble" },
   desktop: {
     closing: "ask",
     notices: { question: "on", finished: "on", failed: "on" },

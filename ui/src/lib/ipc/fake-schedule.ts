@@ -324,7 +324,7 @@ export class FakeSchedule {
   answer(call: ScheduleRequest): unknown {
     switch (call.type) {
       case "list_tasks":
-        return { tasks: this.#cards, zone: ZONE };
+        return { tasks: this.#cards, zone: ZONE, at_their_times: "on" };
       case "get_task":
         return this.#card(call.task);
       case "preview_task":

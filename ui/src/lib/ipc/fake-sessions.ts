@@ -7,6 +7,7 @@ import type {
   ExportPreview,
   Message,
   SessionFilter,
+  SessionFolder,
   SessionHit,
   SessionInfo,
   SessionRequest,
@@ -42,6 +43,18 @@ export function listed(
   const wanted = call.query.trim().toLowerCase();
   const found = sessions.filter((info) => info.title.toLowerCase().includes(wanted) && lets(call.filter ?? {}, info));
   return { sessions: found.slice(call.offset, call.offset + call.limit), total: found.length };
+}
+
+/** The folders sessions at rest work in, the last used first. */
+export function foldersOf(sessions: readonly SessionInfo[]): SessionFolder[] {
+  const folders = new Map<string, SessionFolder>();
+  for (const info of sessions) {
+    if (info.pinned || info.status === "waiting") continue;
+    const { sessions: before, updated_at } = folders.get(info.folder) ?? { sessions: 0, updated_at: 0 };
+    const newest = Math.max(updated_at, info.updated_at);
+    folders.set(info.folder, { path: info.folder, sessions: before + 1, updated_at: newest });
+  }
+  return [...folders.values()].toSorted((a, b) => b.updated_at - a.updated_at);
 }
 
 /** Where words stand in a text. */

@@ -13,6 +13,7 @@ const row = (id: ActivityId, change: Partial<ActivityRow> = {}): ActivityRow => 
   since: 1,
   steps: 0,
   spending: null,
+  process: null,
   ...change,
 });
 const session = (id: string, change: Partial<ActivityRow> = {}) => row({ type: "session", session: id }, change);

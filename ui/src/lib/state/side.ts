@@ -1,5 +1,5 @@
 /** The sidebar as a flat run of lines, so that only those in view are drawn. Pure. */
-import type { SessionHit, SessionInfo } from "$lib/ipc/types";
+import type { SessionFolder, SessionHit, SessionInfo } from "$lib/ipc/types";
 import type { Group, GroupName } from "./list";
 
 /** A line of the sidebar. */
@@ -7,6 +7,8 @@ export type SideLine =
   | { readonly kind: "group"; readonly key: string; readonly name: GroupName; readonly count: number }
   | { readonly kind: "head"; readonly key: string; readonly about: "titles" | "messages" | "found" | "nothing" }
   | { readonly kind: "session"; readonly key: string; readonly info: SessionInfo }
+  | { readonly kind: "folder"; readonly key: string; readonly folder: SessionFolder; readonly open: boolean }
+  | { readonly kind: "more"; readonly key: string; readonly path: string }
   | { readonly kind: "hit"; readonly key: string; readonly hit: SessionHit };
 
 const sessionLine = (info: SessionInfo): SideLine => ({ kind: "session", key: info.id, info });
@@ -17,6 +19,28 @@ export function linesOfGroups(groups: readonly Group[]): readonly SideLine[] {
     { kind: "group", key: `group:${group.name}`, name: group.name, count: group.sessions.length },
     ...group.sessions.map(sessionLine),
   ]);
+}
+
+/** A folder as the list shows it. */
+export interface FolderShown {
+  readonly folder: SessionFolder;
+  readonly open: boolean;
+  readonly sessions: readonly SessionInfo[];
+  /** Whether it has sessions that are not read yet. */
+  readonly more: boolean;
+}
+
+/** The lines of the list by folders: what waits and what is pinned, then each folder with its sessions where it is open. */
+export function linesOfFolders(groups: readonly Group[], folders: readonly FolderShown[]): readonly SideLine[] {
+  const apart = groups.filter(({ name }) => name === "needs_you" || name === "pinned");
+  return [
+    ...linesOfGroups(apart),
+    ...folders.flatMap(({ folder, open, sessions, more }): SideLine[] => [
+      { kind: "folder", key: `folder:${folder.path}`, folder, open },
+      ...(open ? sessions.map(sessionLine) : []),
+      ...(open && more ? [{ kind: "more", key: `more:${folder.path}`, path: folder.path } as const] : []),
+    ]),
+  ];
 }
 
 /** The lines of what was found: `worded` where words were looked for, else it is all a filter lets through. */

@@ -19,6 +19,7 @@ mod full;
 mod killed;
 mod long;
 mod moved;
+mod neighbours;
 mod rm;
 mod secrets;
 mod serve;

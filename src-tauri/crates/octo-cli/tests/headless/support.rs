@@ -146,6 +146,11 @@ impl Running {
         self.output.as_mut().expect("standard output").wait(part);
     }
 
+    /// Its process id.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn signal(&self, signal: nix::sys::signal::Signal) {
         let pid = nix::unistd::Pid::from_raw(i32::try_from(self.child.id()).expect("a pid"));
         nix::sys::signal::kill(pid, signal).expect("the run takes the signal");

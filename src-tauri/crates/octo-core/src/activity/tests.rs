@@ -45,7 +45,7 @@ fn run(name: &str, due: Millis, status: RunStatus, session: Option<SessionId>) -
 
 fn known() -> Known {
     let (spent, ahead) = (HashMap::new(), HashMap::new());
-    Known { runs: Vec::new(), spent, ahead, places: PLACES, tends: None }
+    Known { runs: Vec::new(), spent, ahead, places: PLACES, tends: None, neighbours: Vec::new() }
 }
 
 #[test]
@@ -156,4 +156,77 @@ fn the_board_says_when_something_changed_and_forgets_a_session_that_is_gone() {
     assert!(!news.has_changed().unwrap(), "told twice");
     drop(entry);
     assert!(news.has_changed().unwrap() && board.lines().is_empty());
+}
+
+#[test]
+fn what_other_processes_do_stands_among_the_rest_with_their_number() {
+    let (theirs, of_task, child) = (SessionId::new(), SessionId::new(), SessionId::new());
+    let work = |session, title: &str, status, since| NeighbourWork {
+        info: octo_protocol::SessionInfo {
+            id: session,
+            title: title.into(),
+            folder: "/other".into(),
+            profile: octo_protocol::Profile::GENERAL,
+            mode: octo_protocol::Mode::Ask,
+            model: None,
+            effort: None,
+            source: octo_protocol::Source::Headless,
+            pinned: false,
+            status,
+            created_at: 0,
+            updated_at: 0,
+            read_at: None,
+            usage: Usage::default(),
+        },
+        holder: octo_store::Holder { process: 77, started: 1, boot: String::new(), token: "other".into() },
+        fork: None,
+        turn: Some((TurnId::new(), since, 3)),
+        commands: Vec::new(),
+    };
+    let fork = ForkOrigin {
+        session: theirs,
+        title: "In a terminal".into(),
+        turn: TurnId::new(),
+        call: CallId::new(),
+        name: "explore".into(),
+    };
+    let with_command = NeighbourWork {
+        commands: vec![command("one", 7)],
+        ..work(theirs, "In a terminal", SessionStatus::Waiting, 5)
+    };
+    let only_a_command = NeighbourWork {
+        turn: None,
+        commands: vec![command("two", 8)],
+        ..work(SessionId::new(), "At rest", SessionStatus::Idle, 0)
+    };
+    let mut known = known();
+    known.runs.push(run("Brief", 30, RunStatus::Running, Some(of_task)));
+    known.neighbours = vec![
+        with_command,
+        work(of_task, "Brief of today", SessionStatus::Running, 40),
+        NeighbourWork { fork: Some(fork), ..work(child, "explore", SessionStatus::Running, 60) },
+        only_a_command,
+    ];
+    let spent = Spending { calls: 3, cost: Cost::DOLLAR, ..Spending::default() };
+    known.spent.insert(theirs, spent);
+    let own = SessionId::new();
+    let lines = BTreeMap::from([(own, doing("Here", Some(turn(50, Stands::Working))))]);
+    let state = state(&lines, &known);
+    let told: Vec<(&str, Option<u32>, ActivityStatus, Option<u32>)> =
+        state.rows.iter().map(|row| (row.name.as_str(), row.process, row.status, row.steps)).collect();
+    let works = ActivityStatus::Working;
+    assert_eq!(
+        told,
+        [
+            ("In a terminal", Some(77), ActivityStatus::NeedsYou, Some(3)),
+            ("Here", None, works, Some(2)),
+            ("Brief", Some(77), works, Some(3)),
+            ("explore", Some(77), works, Some(3)),
+            ("run one", Some(77), works, None),
+            ("run two", Some(77), works, None),
+        ]
+    );
+    assert_eq!(state.rows[0].spending, Some(spent));
+    assert_eq!(state.rows[3].of.as_ref().map(|of| of.session), Some(theirs));
+    assert_eq!(state.taken, 1, "what another process does takes no place here");
 }

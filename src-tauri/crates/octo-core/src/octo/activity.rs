@@ -1,4 +1,4 @@
-//! Requests about what runs in this Octo.
+//! Requests about what runs.
 
 use super::{Octo, json};
 use crate::{
@@ -32,13 +32,17 @@ impl Octo {
         self.shared.board.change().watch()
     }
 
-    /// All that runs in this process.
+    /// All that runs, in this process and in others of the home.
     pub(crate) async fn activity_state(&self) -> Result<ActivityState, ApiError> {
         let shared = &self.shared;
         let lines = shared.board.lines();
+        let neighbours = self.neighbours().await?;
+        let theirs =
+            neighbours.iter().filter_map(|work| Some((work.info.id, work.fork.is_some(), work.turn?.0)));
         let turns: Vec<_> = lines
             .iter()
             .filter_map(|(session, doing)| Some((*session, doing.fork.is_some(), doing.turn?.turn)))
+            .chain(theirs)
             .collect();
         let ahead = turns.iter().filter_map(|(_, _, turn)| Some((*turn, shared.admission.ahead(*turn)?)));
         let (ahead, places) = (ahead.collect(), shared.admission.places());
@@ -60,7 +64,7 @@ impl Octo {
             }
             let tends = reader.schedule_lease()?.filter(|holder| holder.token == token).map(|_| now);
             let runs = reader.open_runs()?.into_iter().map(|row| row.run).collect();
-            Ok(Known { runs, spent, ahead, places, tends })
+            Ok(Known { runs, spent, ahead, places, tends, neighbours })
         });
         Ok(state(&lines, &known.await.map_err(ApiError::from)?))
     }
@@ -84,8 +88,8 @@ impl Octo {
         let handle = self.open.lock().await.get(&session).cloned();
         match handle {
             Some(handle) if handle.is_open() => handle.stop().await,
-            // One that is gone does nothing.
-            Some(_) | None => Ok(()),
+            // One that is gone does nothing, unless another process works on it.
+            Some(_) | None => self.wish_turn_over(session).await.map(|_| ()),
         }
     }
 

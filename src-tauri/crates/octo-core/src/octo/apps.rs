@@ -1,7 +1,7 @@
 //! Requests about settings and the application.
 
 use super::{Octo, json, library::absolute};
-use crate::{models, slash};
+use crate::{models, schedule::Tasks, slash};
 use octo_protocol::{
     About, ApiError, AppRequest, Commands, Event, Language, Profiles, Settings, SettingsPatch,
     SettingsSnapshot, Topic, words,
@@ -19,12 +19,19 @@ impl Octo {
             AppRequest::GetSettings(_) => json(self.settings_snapshot().await?.1),
             AppRequest::ChangeSettings(call) => {
                 call.patch.proxy.as_ref().map_or(Ok(()), models::check_proxy)?;
+                if !call.patch.shortcuts.as_ref().is_none_or(octo_protocol::are_sound) {
+                    return Err(ApiError::new("settings.shortcut_wrong"));
+                }
+                let retimed = call.patch.tasks.is_some();
                 self.change_settings(move |_, settings| {
                     apply(settings, call.patch);
                     Ok(())
                 })
                 .await?;
                 self.shared.trash.keep_within(self.shared.preferences().trash);
+                if retimed {
+                    Tasks::of(&self.shared).changed();
+                }
                 json(self.settings_snapshot().await?.1)
             }
             AppRequest::TrustCertificates(call) => {
@@ -157,6 +164,8 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
         welcomed,
         onboarding,
         appearance,
+        shortcuts,
+        tasks,
     } = patch;
     settings.compact_at = compact_at.unwrap_or(settings.compact_at);
     settings.keep_warm = keep_warm.unwrap_or(settings.keep_warm);
@@ -176,6 +185,10 @@ fn apply(settings: &mut Settings, patch: SettingsPatch) {
     settings.library = library.unwrap_or(settings.library);
     settings.welcomed = welcomed.unwrap_or(settings.welcomed);
     settings.appearance = appearance.unwrap_or(settings.appearance);
+    settings.tasks = tasks.unwrap_or(settings.tasks);
+    if let Some(shortcuts) = shortcuts {
+        settings.shortcuts = shortcuts;
+    }
     if let Some(onboarding) = onboarding {
         settings.onboarding = onboarding;
     }

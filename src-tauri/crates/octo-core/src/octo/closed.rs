@@ -1,7 +1,7 @@
 //! Requests about sessions nobody works in: they are carried out in the store. Opening such a session would
 //! go on with a turn a crash left open, and so might send a paid request that nobody asked for.
 
-use super::Octo;
+use super::{Octo, neighbours::Asked};
 use crate::session::{SessionHandle, command_gone, now};
 use octo_protocol::{ApiError, ErrorCode, SessionId, Source};
 use octo_store::{LeaseOutcome, StoreError, Tx, probe};
@@ -87,7 +87,13 @@ impl Octo {
                 handle.stop().await
             }
             None => {
-                self.in_store(id, move |tx| tx.stop_unfinished(id)).await?;
+                match self.in_store(id, move |tx| tx.stop_unfinished(id)).await {
+                    Err(error) if error.code == Some(ErrorCode::InUse) => {
+                        drop(open);
+                        return self.wish_turn_over(id).await.map(|_| ());
+                    }
+                    other => other?,
+                }
                 drop(open);
                 self.session(id).await.map(|_| ())
             }
@@ -98,7 +104,12 @@ impl Octo {
     pub(super) async fn stop_command(&self, id: SessionId, command: String) -> Result<(), ApiError> {
         let (open, handle) = self.running(id).await;
         drop(open);
-        let handle = handle.ok_or_else(command_gone)?;
+        let Some(handle) = handle else {
+            return match self.wish_command_over(id, command).await? {
+                Asked::Yes => Ok(()),
+                Asked::Nobody => Err(command_gone()),
+            };
+        };
         handle.ask(|reply| crate::session::Ask::StopCommand(command, reply)).await
     }
 

@@ -11,8 +11,8 @@ use crate::{
 };
 use octo_protocol::{
     ApiError, Block, Done, Effort, ErrorCode, Event, Message, MessageId, Meta, Mode, ModelId, NoticeKind,
-    Origin, Profile, Role, Sent, SessionHits, SessionId, SessionInfo, SessionList, SessionRequest,
-    SessionSnapshot, SessionStatus, Source, Topic, TroubleStage, TurnId, TurnView, Usage,
+    Origin, Profile, Role, Sent, SessionFolders, SessionHits, SessionId, SessionInfo, SessionList,
+    SessionRequest, SessionSnapshot, SessionStatus, Source, Topic, TroubleStage, TurnId, TurnView, Usage,
 };
 use octo_store::{NewSession, RunRow};
 use octo_tools::SkillWish;
@@ -33,6 +33,10 @@ impl Octo {
                 let page = page.await;
                 let (sessions, total) = page.map_err(ApiError::from)?;
                 json(SessionList { sessions, total })
+            }
+            SessionRequest::ListFolders(_) => {
+                let folders = store.read(|reader| reader.session_folders()).await.map_err(ApiError::from)?;
+                json(SessionFolders { folders })
             }
             SessionRequest::SearchSessions(call) => {
                 let limit = call.limit.min(100);

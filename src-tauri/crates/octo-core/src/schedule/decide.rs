@@ -9,8 +9,8 @@
 
 use super::timing::Times;
 use octo_protocol::{
-    BudgetScope, Cost, Millis, MissedRun, RunCause, RunId, RunStatus, SessionStatus, SkipReason, Switch,
-    TaskPlan, TaskRun, TurnEnd,
+    ApiError, BudgetScope, Cost, Millis, MissedRun, RunCause, RunId, RunStatus, SessionStatus, SkipReason,
+    Switch, TaskPlan, TaskRun, TurnEnd,
 };
 use octo_store::{RunEnding, RunRow, SessionOutlook};
 
@@ -205,6 +205,30 @@ pub(crate) fn new_run(
     now: Millis,
 ) -> RunRow {
     run_of(task.task, task.plan, cause, slot, status, now)
+}
+
+/// That a task's times are left out from now on: what runs says its reason, and so does what does not.
+pub(crate) fn left_out(task: &str, name: &str, error: ApiError, now: Millis) -> RunRow {
+    RunRow {
+        run: TaskRun {
+            id: RunId::new(),
+            task: task.to_owned(),
+            name: name.to_owned(),
+            cause: RunCause::Time,
+            due: now,
+            started_at: None,
+            ended_at: Some(now),
+            status: RunStatus::Skipped { reason: SkipReason::Unrunnable { error } },
+            session: None,
+            cost: Cost::ZERO,
+            result: None,
+        },
+        slot: None,
+        budget: None,
+        minutes: 0,
+        worked: 0,
+        ending: None,
+    }
 }
 
 /// [`new_run`] of a plan.

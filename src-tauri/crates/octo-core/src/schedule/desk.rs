@@ -199,6 +199,7 @@ impl Tasks {
 
     /// What a new task is where nothing else is said: careful, in the folder it was asked for in.
     fn usual(&self, asker: &DeskAsker) -> TaskPlan {
+        let chosen = self.preferences().tasks;
         TaskPlan {
             name: String::new(),
             prompt: String::new(),
@@ -211,8 +212,8 @@ impl Tasks {
             budget: None,
             minutes: file::MINUTES,
             retry: TaskRetry { times: 0, minutes: file::RETRY_MINUTES },
-            missed: octo_protocol::MissedRun::default(),
-            tell: octo_protocol::TaskNews::default(),
+            missed: chosen.missed,
+            tell: chosen.tell,
         }
     }
 
@@ -283,6 +284,9 @@ fn standing(status: &RunStatus) -> String {
             SkipReason::Declined => "left out: the person said no",
             SkipReason::Replaced => "not tried again: a new run took its place",
             SkipReason::DayBudget => "left out: the day's budget was used up",
+            SkipReason::Unrunnable { error } => {
+                return format!("left out from here on ({})", in_english(error));
+            }
             SkipReason::CouldNotStart { error } => {
                 return format!("left out: could not begin ({})", in_english(error));
             }

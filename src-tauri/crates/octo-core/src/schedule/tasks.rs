@@ -9,9 +9,9 @@ use super::{
 };
 use crate::{models::Models, shared::Shared};
 use octo_protocol::{
-    ApiError, Language, Millis, MissedAnswer, RemovedBy, RunCause, RunId, RunStatus, SessionId, SkipReason,
-    Switch, TaskCard, TaskCards, TaskContent, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState,
-    TasksState, Timing,
+    ApiError, Language, Millis, MissedAnswer, RemovedBy, RunCause, RunId, RunStatus, SessionId, Settings,
+    SkipReason, Switch, TaskCard, TaskCards, TaskContent, TaskPlan, TaskPreview, TaskRun, TaskRuns,
+    TaskState, TasksState, Timing,
 };
 use octo_store::{RunEnding, RunRow, Store, StoreError, TaskStateRow, Tx};
 use octo_workspace::Removal;
@@ -51,6 +51,10 @@ impl Tasks {
         self.0.preferences().language
     }
 
+    pub(super) fn preferences(&self) -> Settings {
+        self.0.preferences()
+    }
+
     /// The clock of tasks.
     pub(crate) fn now(&self) -> Millis {
         self.schedule().clock.now()
@@ -80,11 +84,10 @@ impl Tasks {
         let (files, states) = (self.files().await?, self.states().await?);
         let open = self.0.store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
         let count = |fits: fn(&RunStatus) -> bool| open.iter().filter(|row| fits(&row.run.status)).count();
-        let unseen = files
-            .iter()
-            .filter(|file| file.plan.is_ok() && !is_accepted(file, states.get(&file.file)))
-            .count();
-        let waiting = count(|status| matches!(status, RunStatus::NeedsYou | RunStatus::Asked)) + unseen;
+        // One that cannot be read, too: it does not run, and only the person can mend it.
+        let unrunnable =
+            files.iter().filter(|file| unrunnable(file, states.get(&file.file)).is_some()).count();
+        let waiting = count(|status| matches!(status, RunStatus::NeedsYou | RunStatus::Asked)) + unrunnable;
         Ok(TasksState {
             revision: self.schedule().revision.load(Ordering::Relaxed),
             running: number(count(|status| matches!(status, RunStatus::Running))),
@@ -118,7 +121,8 @@ impl Tasks {
             };
             (!needs_the_person, next.unwrap_or(Millis::MAX), card.file.clone())
         });
-        Ok(TaskCards { tasks, zone: plan::own_zone() })
+        let at_their_times = self.preferences().tasks.at_their_times;
+        Ok(TaskCards { tasks, zone: plan::own_zone(), at_their_times })
     }
 
     /// One of them.
@@ -376,6 +380,15 @@ impl Tasks {
 /// Whether the person wrote or accepted a file as it is.
 pub(super) fn is_accepted(file: &TaskFile, state: Option<&TaskStateRow>) -> bool {
     state.and_then(|state| state.accepted.as_ref()) == Some(&file.version)
+}
+
+/// Why a file is not followed: it cannot be read, or the person has not looked at it as it is.
+pub(super) fn unrunnable(file: &TaskFile, state: Option<&TaskStateRow>) -> Option<ApiError> {
+    match &file.plan {
+        Err(error) => Some(error.clone()),
+        Ok(plan) if !is_accepted(file, state) => Some(ApiError::new("task.unseen").arg("name", &plan.name)),
+        Ok(_) => None,
+    }
 }
 
 fn card(file: TaskFile, state: Option<&TaskStateRow>, last: Option<TaskRun>, now: Millis) -> TaskCard {

@@ -6,9 +6,9 @@
 
 use super::{
     Schedule, Tasks, Tending,
-    decide::{Decision, Hold, Look, Standing, begins, decide, ended, follow},
+    decide::{Decision, Hold, Look, Standing, begins, decide, ended, follow, left_out},
     file::TaskFile,
-    tasks::is_accepted,
+    tasks::{is_accepted, unrunnable},
     timing::Times,
 };
 use crate::octo::{FaintOcto, Octo};
@@ -121,6 +121,10 @@ impl Tender {
             let _whole = shared.schedule.writing.lock().await;
             (tasks.files().await?, tasks.states().await?)
         };
+        let states = match shared.preferences().tasks.at_their_times {
+            Switch::On => states,
+            Switch::Off => states.into_iter().map(paused).collect(),
+        };
         let mut scene = Scene { now: tasks.now(), passed, files, states, open };
         let mut news = self.claim(octo, &mut scene).await?;
         self.look = Look::Again;
@@ -162,7 +166,7 @@ impl Tender {
     /// Decides on all times up to now, and stores what is to become of them.
     async fn claim(&self, octo: &Octo, scene: &mut Scene) -> Result<bool, ApiError> {
         let mut decisions: Vec<(String, Decision)> = Vec::new();
-        let mut over: Vec<String> = Vec::new();
+        let mut over: Vec<(String, Option<RunRow>)> = Vec::new();
         for (task, state) in &scene.states {
             let file = scene.files.iter().find(|file| file.file == *task);
             let runnable = file.and_then(|file| runnable(file, Some(state)));
@@ -183,8 +187,15 @@ impl Tender {
                         decisions.push((task.clone(), decision));
                     }
                 }
-                // What passes while it cannot run is over when it can again.
-                None if state.decided.is_some() => over.push(task.clone()),
+                // What passes while it cannot run is over when it can again; that it cannot is said once.
+                None if state.decided.is_some() => {
+                    let why = file.and_then(|file| Some((file, unrunnable(file, Some(state))?)));
+                    let said = why.filter(|_| state.on == Switch::On).map(|(file, error)| {
+                        let name = file.plan.as_ref().map_or(task, |plan| &plan.name);
+                        left_out(task, name, error, scene.now)
+                    });
+                    over.push((task.clone(), said));
+                }
                 None => {}
             }
         }
@@ -194,10 +205,13 @@ impl Tender {
         let token = octo.shared().lease.token.clone();
         let claimed = octo.shared().store.write(move |tx| {
             must_hold(tx, &token)?;
-            for task in over {
-                tx.task_decided(&task, None)?;
-            }
             let mut news = false;
+            for (task, said) in over {
+                tx.task_decided(&task, None)?;
+                if let Some(row) = said {
+                    news |= tx.add_run(&row)?;
+                }
+            }
             for (task, decision) in decisions {
                 for row in &decision.change {
                     tx.put_run(row)?;
@@ -389,6 +403,11 @@ impl Tender {
 fn runnable<'a>(file: &'a TaskFile, state: Option<&TaskStateRow>) -> Option<(&'a TaskPlan, Times)> {
     let plan = file.plan.as_ref().ok().filter(|_| is_accepted(file, state))?;
     Some((plan, Times::new(&plan.when, &plan.zone).ok()?))
+}
+
+/// The same as if the person had paused it.
+fn paused((task, state): (String, TaskStateRow)) -> (String, TaskStateRow) {
+    (task, TaskStateRow { on: Switch::Off, ..state })
 }
 
 fn is_on(row: &RunRow) -> bool {

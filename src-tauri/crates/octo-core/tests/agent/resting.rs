@@ -13,7 +13,7 @@ use std::time::Duration;
 const IDLE: Duration = Duration::from_millis(20);
 
 /// A second application on the home, which a session can be changed by while no other has it open.
-async fn beside(rig: &Rig) -> Octo {
+pub async fn beside(rig: &Rig) -> Octo {
     let config = Config { open_turns: OpenTurns::WaitForUse, ..config(&rig.home) };
     Octo::start(config).await.expect("a second application starts")
 }

@@ -86,6 +86,8 @@ super::domain! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TaskCards {
+    /// Whether tasks run at their times at all; see [`crate::TaskSettings`].
+    pub at_their_times: Switch,
     /// What needs the person first, then by their next time.
     pub tasks: Vec<TaskCard>,
     /// The zone of this computer, for new tasks: an IANA name.

@@ -3,7 +3,8 @@
 use super::{Call, Done, Request};
 use crate::{
     Answer, Block, BudgetAnswer, Draft, Effort, MessageId, Mode, ModelId, Profile, QuestionId, QueuedId,
-    SessionFilter, SessionHit, SessionId, SessionInfo, SessionSnapshot, SwitchCost, TranscriptPage,
+    SessionFilter, SessionFolders, SessionHit, SessionId, SessionInfo, SessionSnapshot, SwitchCost,
+    TranscriptPage,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -24,6 +25,8 @@ super::domain! {
             /// How many at most (capped at 200).
             limit: u32,
         } -> SessionList;
+        /// The folders sessions of the list work in, the last used first.
+        ListFolders {} -> SessionFolders;
         /// Search titles and texts: sessions whose titles match, then sessions with their newest message that does.
         SearchSessions {
             /// What to look for.

@@ -8,7 +8,7 @@ use crate::{
         sessions::{head, head_columns, list_order},
     },
 };
-use octo_protocol::{SessionFilter, SessionInfo};
+use octo_protocol::{SessionFilter, SessionFolder, SessionInfo};
 use rusqlite::{Row, ToSql};
 
 /// The condition of a filter, on the columns of `sessions`. Its parameters are those of [`Bound`].
@@ -63,6 +63,17 @@ impl Bound {
 }
 
 impl Reader<'_> {
+    /// The folders sessions of the list work in, the last used first; see [`SessionFolder`] for which are counted.
+    pub fn session_folders(&self) -> Result<Vec<SessionFolder>, StoreError> {
+        self.rows(
+            "SELECT folder, count(*), max(updated_at) AS newest FROM sessions
+             WHERE deleted_at IS NULL AND source <> 'sub_agent' AND status <> 'waiting' AND NOT pinned
+             GROUP BY folder ORDER BY newest DESC, folder",
+            [],
+            |row| Ok(SessionFolder { path: row.get(0)?, sessions: row.get(1)?, updated_at: row.get(2)? }),
+        )
+    }
+
     /// As [`Reader::sessions`], of those a filter lets through.
     pub fn sessions_where(
         &self,

@@ -52,9 +52,13 @@ macro_rules! list_order {
 pub(crate) use list_order;
 
 impl Reader<'_> {
-    /// When a session last changed, of all there are; none without any.
+    /// When a session of the list last changed; none without any.
     pub fn newest_change(&self) -> Result<Option<Millis>, StoreError> {
-        let newest = self.row("SELECT max(updated_at) FROM sessions", [], |row| Ok(row.get(0)?))?;
+        let newest = self.row(
+            "SELECT max(updated_at) FROM sessions WHERE deleted_at IS NULL AND source <> 'sub_agent'",
+            [],
+            |row| Ok(row.get(0)?),
+        )?;
         Ok(newest.flatten())
     }
 

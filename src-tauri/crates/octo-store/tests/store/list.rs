@@ -274,3 +274,32 @@ async fn the_newest_of_a_folder_is_never_the_demo() {
     }
     store.close();
 }
+
+#[tokio::test]
+async fn folders_are_counted_with_what_is_at_rest_in_them_and_the_last_used_comes_first() {
+    let home = home();
+    let store = Store::open(home.path()).unwrap();
+    let head = |folder: &str, updated_at, pinned, status| SessionInfo {
+        folder: folder.to_owned(),
+        updated_at,
+        pinned,
+        status,
+        ..sample::head("one")
+    };
+    let gone = head("/left", 90, false, SessionStatus::Idle);
+    for info in [
+        head("/old", 10, false, SessionStatus::Idle),
+        head("/new", 20, false, SessionStatus::Failed),
+        head("/new", 5, false, SessionStatus::Running),
+        head("/new", 70, true, SessionStatus::Idle),
+        head("/old", 80, false, SessionStatus::Waiting),
+        head("/pinned", 85, true, SessionStatus::Idle),
+        gone.clone(),
+    ] {
+        create(&store, &info).await;
+    }
+    store.write(move |tx| tx.soft_delete(gone.id, 1)).await.unwrap();
+    let folders = store.read(|reader| reader.session_folders()).await.unwrap();
+    let told: Vec<_> = folders.iter().map(|one| (one.path.as_str(), one.sessions, one.updated_at)).collect();
+    assert_eq!(told, [("/new", 2, 20), ("/old", 1, 10)]);
+}

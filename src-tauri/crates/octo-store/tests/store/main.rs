@@ -15,6 +15,7 @@ mod fold;
 mod forks;
 mod life;
 mod list;
+mod neighbours;
 mod open;
 mod resume;
 mod runs;

@@ -48,4 +48,8 @@ steps: number | null,
 /**
  * What it cost so far, sub-agents included; none for a command.
  */
-spending: Spending | null, };
+spending: Spending | null, 
+/**
+ * The number of the other process of this home it runs in, such as `octo exec` in a terminal; none for this one.
+ */
+process: number | null, };

@@ -2,7 +2,7 @@
 import type { ActivityRow } from "./ActivityRow";
 
 /**
- * All that runs in this Octo.
+ * All that runs in this home.
  */
 export type ActivityState = { 
 /**
@@ -10,7 +10,7 @@ export type ActivityState = {
  */
 rows: Array<ActivityRow>, 
 /**
- * How many places for turns are taken.
+ * How many of this process's places for turns are taken.
  */
 taken: number, 
 /**

@@ -16,9 +16,11 @@ import type { SearchProviders } from "./SearchProviders";
 import type { SiteSecret } from "./SiteSecret";
 import type { SubAgentLimit } from "./SubAgentLimit";
 import type { Switch } from "./Switch";
+import type { TaskSettings } from "./TaskSettings";
 import type { Theme } from "./Theme";
 import type { TrashLimits } from "./TrashLimits";
 import type { TrustedCertificates } from "./TrustedCertificates";
+import type { WindowShortcut } from "./WindowShortcut";
 
 /**
  * The settings. Every field has a default, so that an older or a newer file can be read.
@@ -123,4 +125,12 @@ onboarding: Onboarding,
 /**
  * How the window looks, beside light and dark.
  */
-appearance: Appearance, };
+appearance: Appearance, 
+/**
+ * Keys the person chose in place of the usual ones.
+ */
+shortcuts: { [key in WindowShortcut]?: string }, 
+/**
+ * Whether tasks run at their times, and what new ones begin with.
+ */
+tasks: TaskSettings, };

@@ -13,8 +13,10 @@ import type { Profile } from "./Profile";
 import type { ProxyChoice } from "./ProxyChoice";
 import type { SubAgentLimit } from "./SubAgentLimit";
 import type { Switch } from "./Switch";
+import type { TaskSettings } from "./TaskSettings";
 import type { Theme } from "./Theme";
 import type { TrashLimits } from "./TrashLimits";
+import type { WindowShortcut } from "./WindowShortcut";
 
 /**
  * A change of settings: what is set changes, the rest stays.
@@ -95,4 +97,12 @@ onboarding?: Onboarding,
 /**
  * See [`Settings::appearance`].
  */
-appearance?: Appearance, };
+appearance?: Appearance, 
+/**
+ * See [`Settings::shortcuts`]; all of them.
+ */
+shortcuts?: { [key in WindowShortcut]?: string }, 
+/**
+ * See [`Settings::tasks`].
+ */
+tasks?: TaskSettings, };

@@ -8,7 +8,11 @@ export type SkipReason = { "type": "still_running" } | { "type": "missed",
 /**
  * How many times.
  */
-times: number, } | { "type": "declined" } | { "type": "replaced" } | { "type": "day_budget" } | { "type": "could_not_start", 
+times: number, } | { "type": "declined" } | { "type": "replaced" } | { "type": "day_budget" } | { "type": "unrunnable", 
+/**
+ * Why.
+ */
+error: ApiError, } | { "type": "could_not_start", 
 /**
  * Why.
  */

@@ -121,7 +121,9 @@ impl History {
                     SkipReason::Missed { .. } => self.seen.missed += 1,
                     SkipReason::Declined => self.seen.asked += 1,
                     SkipReason::StillRunning | SkipReason::Replaced => {}
-                    SkipReason::DayBudget | SkipReason::CouldNotStart { .. } => panic!("{run:?}"),
+                    SkipReason::DayBudget
+                    | SkipReason::CouldNotStart { .. }
+                    | SkipReason::Unrunnable { .. } => panic!("{run:?}"),
                 }
             }
             // It was taken back before it began.

@@ -3,8 +3,9 @@
 use super::world::*;
 use crate::agent::rig::Rig;
 use octo_protocol::{
-    AcceptTask, DeleteTask, DuplicateTask, ListTasks, ListTrash, OnConflict, PreviewTask, RestoreTrash,
-    Restored, RunStatus, RunTask, SaveTask, Switch, SwitchTask, TaskContent, TaskState, Timing, TrashKind,
+    AcceptTask, ChangeSettings, DeleteTask, DuplicateTask, ListTasks, ListTrash, OnConflict, PreviewTask,
+    RestoreTrash, Restored, RunStatus, RunTask, SaveTask, SettingsPatch, SkipReason, Snapshot, Switch,
+    SwitchTask, TaskContent, TaskSettings, TaskState, Timing, Topic, TrashKind, Update,
 };
 use octo_testkit::Script;
 use std::path::PathBuf;
@@ -41,7 +42,19 @@ async fn what_another_program_writes_does_not_run_before_the_person_accepts_it()
     std::fs::write(file(&rig, "foreign"), text).unwrap();
     assert_eq!(card(&rig, "foreign").await.state, TaskState::Unseen);
     clock.set(DAY + 58 * HOUR);
-    settled(&rig, &clock, 1).await;
+    // That it does not run from here on is said once.
+    let left_out = last_run(&rig, "left out", |status| unrunnable(status).is_some()).await;
+    assert_eq!(unrunnable(&left_out.status), Some("task.unseen"));
+    clock.set(DAY + 82 * HOUR);
+    settled(&rig, &clock, 2).await;
+}
+
+/// Why a run says that its task's times are left out from there on.
+fn unrunnable(status: &RunStatus) -> Option<&str> {
+    match status {
+        RunStatus::Skipped { reason: SkipReason::Unrunnable { error } } => Some(&error.key),
+        _ => None,
+    }
 }
 
 #[tokio::test]
@@ -56,8 +69,44 @@ async fn a_broken_file_is_shown_left_as_it_is_and_does_not_run() {
     assert_eq!((error.key.as_str(), text.as_str()), ("task.line", broken));
     assert_eq!(rig.octo.call(RunTask { task: task.file.clone() }).await.unwrap_err().key, "task.broken");
     clock.set(DAY + 10 * HOUR);
-    settled(&rig, &clock, 0).await;
+    let left_out = last_run(&rig, "left out", |status| unrunnable(status).is_some()).await;
+    assert_eq!(
+        (unrunnable(&left_out.status), left_out.task.as_str()),
+        (Some("task.line"), task.file.as_str())
+    );
+    clock.set(DAY + 34 * HOUR);
+    settled(&rig, &clock, 1).await;
+    let mut tasks = rig.octo.subscribe(Topic::Tasks).await.unwrap();
+    let told = tasks.next().await.unwrap();
+    let waiting = match &told[0] {
+        Update::Snapshot { snapshot: Snapshot::Tasks { state } } => state.waiting,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(waiting, 1, "only the person can mend it");
     assert_eq!(std::fs::read_to_string(file(&rig, &task.file)).unwrap(), broken);
+}
+
+#[tokio::test]
+async fn where_tasks_do_not_run_at_their_times_none_does_and_what_passes_is_over() {
+    let (rig, clock) = world(Script::new().text("by hand").text("one"), DAY + 9 * HOUR).await;
+    let task = save(&rig, at_ten(&rig)).await;
+    let set = async |at_their_times| {
+        let tasks = Some(TaskSettings { at_their_times, ..TaskSettings::default() });
+        rig.octo
+            .call(ChangeSettings { patch: SettingsPatch { tasks, ..SettingsPatch::default() } })
+            .await
+            .unwrap();
+    };
+    set(Switch::Off).await;
+    assert_eq!(rig.octo.call(ListTasks {}).await.unwrap().at_their_times, Switch::Off);
+    clock.set(DAY + 10 * HOUR);
+    settled(&rig, &clock, 0).await;
+    rig.octo.call(RunTask { task: task.file.clone() }).await.unwrap();
+    last_run(&rig, "finished by hand", |status| *status == RunStatus::Finished).await;
+    set(Switch::On).await;
+    settled(&rig, &clock, 1).await;
+    clock.set(DAY + 34 * HOUR);
+    runs_when(&rig, "one", |runs| runs.len() == 2 && runs[1].status == RunStatus::Finished).await;
 }
 
 #[tokio::test]

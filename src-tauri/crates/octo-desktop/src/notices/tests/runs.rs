@@ -120,6 +120,7 @@ fn what_has_no_session_is_told_by_its_run() {
     for (status, expected) in [
         (RunStatus::Asked, Some((question, Some(Why::Missed)))),
         (skipped(SkipReason::CouldNotStart { error: wrong() }), Some((failed, Some(Why::Error(wrong()))))),
+        (skipped(SkipReason::Unrunnable { error: wrong() }), Some((failed, Some(Why::Error(wrong()))))),
         (skipped(SkipReason::Declined), None),
         (skipped(SkipReason::StillRunning), None),
         (skipped(SkipReason::Missed { times: 2 }), None),
@@ -180,6 +181,7 @@ fn commands_and_runs_that_wait_are_counted_and_sessions_once() {
         since: 0,
         steps: None,
         spending: None,
+        process: None,
     };
     let command = ActivityId::Command { session: own, handle: "1".to_owned() };
     let rows = [

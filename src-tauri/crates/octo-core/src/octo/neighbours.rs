@@ -1,0 +1,115 @@
+//! Other processes on this home: the window and `octo exec` beside it. What they store is shown here, and what a person
+//! wants to end in them is left for them as a wish, which they look for.
+
+use super::Octo;
+use octo_protocol::{ApiError, SessionId};
+use octo_store::{Life, NeighbourWork, StopWish, StoreError, probe};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// How long what another process does may stay unseen.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+/// Whether somebody was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    Yes,
+    /// No other process does it, or not any more.
+    Nobody,
+}
+
+impl Octo {
+    /// Looks what others stored, and for what is wished of this process, for as long as the application runs.
+    pub(super) fn heed_neighbours(&self) {
+        let (faint, closing) = (self.faint(), self.shared.closing.clone());
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = closing.cancelled() => return,
+                    () = tokio::time::sleep(BETWEEN_LOOKS) => {}
+                }
+                // Not held while it waits: an application that is dropped goes.
+                let Some(octo) = faint.whole() else { return };
+                match octo.look_beside().await {
+                    Ok(()) => {}
+                    Err(StoreError::Closed) => return,
+                    Err(error) => {
+                        tracing::warn!(%error, "other processes could not be looked at; it is tried again");
+                    }
+                }
+            }
+        });
+    }
+
+    async fn look_beside(&self) -> Result<(), StoreError> {
+        if !self.shared.store.others_wrote().await? {
+            return Ok(());
+        }
+        self.shared.neighbours.tell();
+        self.shared.board.change().tell();
+        let token = self.shared.lease.token.clone();
+        let asked = token.clone();
+        if !self.shared.store.read(move |reader| reader.has_stop_wishes(&asked)).await? {
+            return Ok(());
+        }
+        for (session, wish) in self.shared.store.write(move |tx| tx.take_stop_wishes(&token)).await? {
+            let ended = match wish {
+                StopWish::Turn(turn) if self.shared.board.is_in(session, turn) => self.stop(session).await,
+                // It ended by itself; what began since is not meant.
+                StopWish::Turn(_) => Ok(()),
+                StopWish::Command(handle) => self.stop_command(session, handle).await,
+            };
+            if let Err(error) = ended {
+                tracing::warn!(%session, %error, "not ended as another process wished");
+            }
+        }
+        Ok(())
+    }
+
+    /// Another number whenever another process stored something.
+    pub(crate) fn neighbour_news(&self) -> watch::Receiver<u64> {
+        self.shared.neighbours.watch()
+    }
+
+    /// The sessions other living processes work in.
+    pub(super) async fn neighbours(&self) -> Result<Vec<NeighbourWork>, ApiError> {
+        let token = self.shared.lease.token.clone();
+        let mut works = self
+            .shared
+            .store
+            .read(move |reader| reader.work_of_neighbours(&token))
+            .await
+            .map_err(ApiError::from)?;
+        works.retain(|work| {
+            (work.turn.is_some() || !work.commands.is_empty()) && probe(&work.holder) == Life::Alive
+        });
+        Ok(works)
+    }
+
+    /// Has the process that works on a session end its turn.
+    pub(super) async fn wish_turn_over(&self, session: SessionId) -> Result<Asked, ApiError> {
+        self.wish(session, |work| work.turn.map(|(turn, ..)| StopWish::Turn(turn))).await
+    }
+
+    /// Has the process that works on a session end a command that runs there.
+    pub(super) async fn wish_command_over(
+        &self,
+        session: SessionId,
+        handle: String,
+    ) -> Result<Asked, ApiError> {
+        let runs = |work: &NeighbourWork| work.commands.iter().any(|command| command.handle == handle);
+        self.wish(session, |work| runs(work).then(|| StopWish::Command(handle.clone()))).await
+    }
+
+    async fn wish(
+        &self,
+        session: SessionId,
+        of: impl FnOnce(&NeighbourWork) -> Option<StopWish>,
+    ) -> Result<Asked, ApiError> {
+        let works = self.neighbours().await?;
+        let work = works.iter().find(|work| work.info.id == session);
+        let Some(wish) = work.and_then(of) else { return Ok(Asked::Nobody) };
+        self.shared.store.write(move |tx| tx.wish_stop(session, &wish)).await.map_err(ApiError::from)?;
+        Ok(Asked::Yes)
+    }
+}

@@ -1,0 +1,150 @@
+//! Two applications on one home: what one does the other shows while it goes on, and ends where the person wants it.
+
+use super::{
+    resting::beside,
+    rig::{PATIENCE, Rig, reached},
+};
+use octo_core::{Octo, Subscription};
+use octo_protocol::{
+    ActivityId, ActivityRow, ErrorCode, Event, GetActivity, Mode, SessionInfo, SessionStatus, Snapshot, Stop,
+    StopActivity, StopAllActivity, Topic, TurnEnd, Update,
+};
+use octo_testkit::{Gate, Reply, Script};
+use serde_json::json;
+use std::time::Duration;
+
+/// Up to the first update something is found in.
+async fn heard<T>(what: &str, updates: &mut Subscription, mut find: impl FnMut(&Update) -> Option<T>) -> T {
+    let waiting = async {
+        loop {
+            let batch = updates.next().await.expect("updates go on");
+            if let Some(found) = batch.iter().find_map(&mut find) {
+                return found;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("no {what} came"))
+}
+
+fn listed(update: &Update) -> Option<SessionInfo> {
+    match update {
+        Update::Event { envelope } => match &envelope.event {
+            Event::SessionListed { info } => Some(info.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+async fn rows(octo: &Octo) -> Vec<ActivityRow> {
+    octo.call(GetActivity {}).await.unwrap().rows
+}
+
+async fn no_rows(octo: &Octo) {
+    let waiting = async {
+        while !rows(octo).await.is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.expect("nothing runs any more");
+}
+
+#[tokio::test]
+async fn what_one_does_the_other_shows_and_ends() {
+    let gate = Gate::new();
+    let held = Reply::text("begun and not ended").in_chunks(2).hold_after(1, &gate);
+    let mut rig = Rig::new(Script::new().reply(held).text("And again.")).await;
+    let other = beside(&rig).await;
+    let mut list = other.subscribe(Topic::Sessions).await.unwrap();
+    list.next().await.expect("a snapshot");
+    let session = rig.start(Mode::Ask, "begin").await;
+    reached(&gate).await;
+
+    // The list goes on by itself, and so does the session where it is looked at.
+    let running = |update: &Update| listed(update).filter(|info| info.status == SessionStatus::Running);
+    assert_eq!(heard("session in the list", &mut list, running).await.id, session);
+    let mut looked = other.subscribe(Topic::Session { id: session }).await.unwrap();
+    let first = looked.next().await.expect("a snapshot");
+    assert!(matches!(&first[0], Update::Snapshot { snapshot: Snapshot::Session(_) }), "{first:?}");
+    let told = rows(&other).await;
+    let [row] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!((&row.id, row.session), (&ActivityId::Session { session }, Some(session)));
+    assert_eq!(row.process, Some(std::process::id()), "whose it is");
+    assert_eq!(rows(&rig.octo).await[0].process, None, "its own needs no number");
+
+    other.call(StopActivity { id: row.id.clone() }).await.unwrap();
+    assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
+    let end = |update: &Update| match update {
+        Update::Event { envelope } => match &envelope.event {
+            Event::TurnEnded { turn } => turn.end.clone(),
+            _ => None,
+        },
+        _ => None,
+    };
+    assert_eq!(heard("end of the turn", &mut looked, end).await, TurnEnd::Stopped);
+    heard("session at rest", &mut list, |update| {
+        listed(update).filter(|info| info.status == SessionStatus::Idle)
+    })
+    .await;
+    no_rows(&other).await;
+
+    // A wish is for the turn that was meant, and what is over has none.
+    other.call(StopActivity { id: ActivityId::Session { session } }).await.unwrap();
+    gate.open();
+    rig.send(session, "go on").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished, "a later turn is not ended");
+    other.shutdown().await;
+    rig.server.assert_clean();
+}
+
+#[tokio::test]
+async fn stop_in_a_session_another_application_works_in_ends_its_turn_there() {
+    let gate = Gate::new();
+    let mut rig = Rig::new(Script::new().reply(Reply::text("held back").hold_after(0, &gate))).await;
+    let session = rig.start(Mode::Ask, "begin").await;
+    reached(&gate).await;
+    let other = beside(&rig).await;
+    other.call(Stop { session }).await.unwrap();
+    assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
+    gate.open();
+    other.shutdown().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn commands_of_another_application_are_shown_and_ended_and_all_of_it_at_once() {
+    let gate = Gate::new();
+    let script = Script::new()
+        .call("terminal", json!({ "command": "sleep 1000", "async": true }))
+        .call("terminal", json!({ "command": "sleep 2000", "async": true }))
+        .reply(Reply::text("held back").hold_after(0, &gate));
+    let mut rig = Rig::new(script).await;
+    let session = rig.start(Mode::Autonomous, "serve").await;
+    reached(&gate).await;
+    let other = beside(&rig).await;
+    let told = rows(&other).await;
+    assert_eq!(
+        told.iter().map(|row| row.name.as_str()).collect::<Vec<_>>(),
+        ["serve", "sleep 1000", "sleep 2000"]
+    );
+    assert!(told.iter().all(|row| row.process.is_some()), "{told:?}");
+    other.call(StopActivity { id: told[1].id.clone() }).await.unwrap();
+    let ended = rig
+        .event("end of a command", |event| match event {
+            Event::CommandsChanged { commands } => commands.iter().find(|one| one.state.is_over()).cloned(),
+            _ => None,
+        })
+        .await;
+    assert_eq!(ended.command, "sleep 1000");
+
+    let count = other.call(StopAllActivity {}).await.unwrap().count;
+    assert_eq!(count, 2, "the turn and the other command");
+    assert_eq!(rig.turn_end().await, TurnEnd::Stopped);
+    no_rows(&other).await;
+    gate.open();
+    let gone = ActivityId::Command { session, handle: ended.handle.clone() };
+    other.call(StopActivity { id: gone }).await.unwrap();
+    let late = octo_protocol::StopCommand { session, handle: ended.handle };
+    assert_eq!(other.call(late).await.unwrap_err().code, Some(ErrorCode::Gone));
+    other.shutdown().await;
+}

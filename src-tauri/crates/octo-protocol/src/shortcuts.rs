@@ -1,0 +1,86 @@
+//! The keys of the window that a person can choose.
+
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use ts_rs::TS;
+
+/// What keys the window answers wherever the focus is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum WindowShortcut {
+    /// Open the palette.
+    Palette,
+    /// Begin a session.
+    New,
+    /// Search the sessions.
+    Search,
+    /// Show or hide the sidebar.
+    Side,
+    /// Show what runs.
+    Activity,
+    /// Open the settings.
+    Settings,
+    /// Show all keys.
+    Overview,
+    /// Open the time machine.
+    Time,
+}
+
+/// Keys in place of the usual ones: `Mod+K`, `Mod+Shift+F` or `Mod+,`. `Mod` is Cmd on a Mac and Ctrl elsewhere. A
+/// shortcut that is not named keeps its usual keys, which the page knows.
+pub type ShortcutKeys = BTreeMap<WindowShortcut, String>;
+
+/// What every field of text answers itself: undo, redo, all, cut, copy, paste; and what closes or quits.
+const TAKEN: &[&str] =
+    &["Mod+Z", "Mod+Y", "Mod+A", "Mod+X", "Mod+C", "Mod+V", "Mod+Shift+Z", "Mod+Shift+V", "Mod+Q", "Mod+W"];
+
+/// Whether these keys can be kept: each is a letter or a sign with Mod, no field of text needs it, no session by its
+/// number has it, and none is there twice.
+pub fn are_sound(keys: &ShortcutKeys) -> bool {
+    let different: BTreeSet<&String> = keys.values().collect();
+    different.len() == keys.len() && keys.values().all(|key| is_sound(key))
+}
+
+fn is_sound(key: &str) -> bool {
+    let Some(rest) = key.strip_prefix("Mod+") else { return false };
+    let (rest, shifted) = rest.strip_prefix("Shift+").map_or((rest, false), |rest| (rest, true));
+    let mut letters = rest.chars();
+    let (Some(letter), None) = (letters.next(), letters.next()) else { return false };
+    // Which sign Shift makes of another is the keyboard's to say.
+    let is_key = letter.is_ascii_uppercase() || (letter.is_ascii_punctuation() && !shifted);
+    is_key && !TAKEN.contains(&key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_a_letter_or_a_sign_with_mod_that_nothing_else_needs() {
+        for (key, sound) in [
+            ("Mod+K", true),
+            ("Mod+Shift+F", true),
+            ("Mod+,", true),
+            ("Mod++", true),
+            ("Mod+k", false),
+            ("K", false),
+            ("Shift+K", false),
+            ("Mod+Shift+,", false),
+            ("Mod+1", false),
+            ("Mod+KK", false),
+            ("Mod+é", false),
+            ("Mod+C", false),
+            ("Mod+Shift+Z", false),
+            ("Mod+", false),
+            ("", false),
+        ] {
+            let keys = ShortcutKeys::from([(WindowShortcut::Palette, key.to_owned())]);
+            assert_eq!(are_sound(&keys), sound, "{key:?}");
+        }
+        let twice =
+            [(WindowShortcut::Palette, "Mod+P".to_owned()), (WindowShortcut::New, "Mod+P".to_owned())];
+        assert!(!are_sound(&ShortcutKeys::from(twice)));
+        assert!(are_sound(&ShortcutKeys::new()));
+    }
+}

@@ -1,0 +1,137 @@
+//! What other processes on this home do, and `stop_wishes`: what is asked of them.
+
+use crate::{
+    Holder, Reader, StoreError, Tx,
+    column::{id, read_count},
+    key::SessionKey,
+    lease::holder,
+    tables::sessions::{head, head_columns},
+};
+use octo_protocol::{BackgroundCommand, ForkOrigin, Millis, SessionId, SessionInfo, TurnId};
+use rusqlite::params;
+
+/// A session that another process has the lease of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeighbourWork {
+    /// Its head.
+    pub info: SessionInfo,
+    /// Who has it, alive or dead.
+    pub holder: Holder,
+    /// What it is a part of, for a sub-agent.
+    pub fork: Option<ForkOrigin>,
+    /// The turn under way, when it began, and how many answers its model gave.
+    pub turn: Option<(TurnId, Millis, u32)>,
+    /// Its commands in the background that run.
+    pub commands: Vec<BackgroundCommand>,
+}
+
+/// What is to end in a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StopWish {
+    /// This turn, if it still goes on.
+    Turn(TurnId),
+    /// The command with this handle.
+    Command(String),
+}
+
+impl StopWish {
+    /// As it stands in its column. A handle is never a turn's id, which says nothing before a colon.
+    fn text(&self) -> String {
+        match self {
+            Self::Turn(turn) => format!("turn:{turn}"),
+            Self::Command(handle) => format!("command:{handle}"),
+        }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        let (kind, what) = text.split_once(':')?;
+        match kind {
+            "turn" => what.parse().ok().map(Self::Turn),
+            "command" => Some(Self::Command(what.to_owned())),
+            _ => None,
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// The sessions others than `token` have the lease of. Those of the dead are among them: whether a holder lives is
+    /// the system's to say.
+    pub fn work_of_neighbours(&self, token: &str) -> Result<Vec<NeighbourWork>, StoreError> {
+        let held = self.rows(
+            "SELECT leases.process, leases.started, leases.boot, leases.token, leases.session FROM leases
+             JOIN sessions ON sessions.key = leases.session
+             WHERE leases.token <> ?1 AND sessions.deleted_at IS NULL ORDER BY leases.session",
+            [token],
+            |row| Ok((SessionKey(row.get(4)?), holder(row)?)),
+        )?;
+        held.into_iter().map(|(key, holder)| self.neighbour(key, holder)).collect()
+    }
+
+    fn neighbour(&self, key: SessionKey, holder: Holder) -> Result<NeighbourWork, StoreError> {
+        let info =
+            self.row(concat!("SELECT ", head_columns!(), " FROM sessions WHERE key = ?1"), [key.0], head)?;
+        let info = info.ok_or_else(|| StoreError::Failed("a lease without a session".to_owned()))?;
+        let turn = self.row(
+            "SELECT id, started_at FROM turns WHERE session = ?1 AND ended_at IS NULL ORDER BY key DESC LIMIT 1",
+            [key.0],
+            |row| Ok((id::<TurnId>(row, 0)?, row.get::<_, Millis>(1)?)),
+        )?;
+        let turn = match turn {
+            Some((turn, since)) => {
+                let steps = self.row(
+                    "SELECT count(*) FROM ledger WHERE turn = ?1 AND outcome = 'answered'",
+                    [turn.to_string()],
+                    |row| read_count(row, 0),
+                )?;
+                Some((turn, since, u32::try_from(steps.unwrap_or(0)).unwrap_or(u32::MAX)))
+            }
+            None => None,
+        };
+        let mut commands = self.commands(key)?;
+        commands.retain(|command| command.ended_at.is_none());
+        let fork = self.fork_of(key)?.map(|fork| fork.origin);
+        Ok(NeighbourWork { info, holder, fork, turn, commands })
+    }
+
+    /// Whether anybody wishes something to end in a session `token` has the lease of.
+    pub fn has_stop_wishes(&self, token: &str) -> Result<bool, StoreError> {
+        let found = self.row(
+            "SELECT 1 FROM stop_wishes JOIN leases ON leases.session = stop_wishes.session
+             WHERE leases.token = ?1 LIMIT 1",
+            [token],
+            |_| Ok(()),
+        )?;
+        Ok(found.is_some())
+    }
+}
+
+impl Tx<'_> {
+    /// Leaves word for the process that works on a session that something in it is to end.
+    ///
+    /// # Errors
+    /// [`StoreError::UnknownSession`].
+    pub fn wish_stop(&mut self, session: SessionId, wish: &StopWish) -> Result<(), StoreError> {
+        let key = self.key(session)?;
+        self.change(
+            "INSERT INTO stop_wishes (session, what) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            params![key.0, wish.text()],
+        )?;
+        Ok(())
+    }
+
+    /// Takes what is wished of the sessions `token` has the lease of.
+    pub fn take_stop_wishes(&mut self, token: &str) -> Result<Vec<(SessionId, StopWish)>, StoreError> {
+        let wishes = self.rows(
+            "SELECT sessions.id, stop_wishes.what FROM stop_wishes
+             JOIN leases ON leases.session = stop_wishes.session
+             JOIN sessions ON sessions.key = stop_wishes.session WHERE leases.token = ?1",
+            [token],
+            |row| Ok((id(row, 0)?, row.get::<_, String>(1)?)),
+        )?;
+        self.change(
+            "DELETE FROM stop_wishes WHERE session IN (SELECT session FROM leases WHERE token = ?1)",
+            [token],
+        )?;
+        Ok(wishes.into_iter().filter_map(|(session, what)| Some((session, StopWish::read(&what)?))).collect())
+    }
+}

@@ -1,0 +1,72 @@
+//! Two processes on one file, as two stores: what the other wrote is noticed, and what it is asked to end reaches it.
+
+use super::sample;
+use octo_protocol::{Event, SessionId, Topic, TurnId};
+use octo_store::{Holder, LeaseOutcome, Life, NewSession, StopWish, Store, ToolsetRow};
+
+fn holder(token: &str) -> Holder {
+    Holder { token: token.to_owned(), ..Holder::of_this_process() }
+}
+
+async fn session(store: &Store, holder: &Holder) -> SessionId {
+    let info = sample::head("a session");
+    let id = info.id;
+    let toolset = ToolsetRow { hash: "t".to_owned(), version: 1, tools_json: "[]".to_owned() };
+    let new = NewSession { info, system: "system".to_owned(), toolset };
+    let holder = holder.clone();
+    let taken = store.write(move |tx| {
+        tx.create_session(&new)?;
+        tx.take_lease(id, &holder, |_| Life::Alive)
+    });
+    assert_eq!(taken.await.unwrap(), LeaseOutcome::Taken);
+    id
+}
+
+#[tokio::test]
+async fn what_others_write_is_noticed_once_and_ones_own_never() {
+    let home = tempfile::tempdir().unwrap();
+    let (left, right) = (Store::open(home.path()).unwrap(), Store::open(home.path()).unwrap());
+    assert!(!left.others_wrote().await.unwrap());
+    let id = session(&left, &holder("left")).await;
+    assert!(!left.others_wrote().await.unwrap(), "its own");
+    assert!(right.others_wrote().await.unwrap());
+    assert!(!right.others_wrote().await.unwrap(), "told already");
+    let events = right.read(|reader| reader.events_since(&Topic::Sessions, 0, 10)).await.unwrap();
+    assert!(matches!(&events[0].event, Event::SessionListed { info } if info.id == id));
+    // Also where one's own follow.
+    session(&right, &holder("right")).await;
+    session(&left, &holder("left")).await;
+    assert!(left.others_wrote().await.unwrap());
+    right.close();
+    assert!(right.others_wrote().await.is_err());
+}
+
+#[tokio::test]
+async fn a_wish_reaches_the_one_that_has_the_session_and_is_taken_once() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let (mine, theirs) = (session(&store, &holder("me")).await, session(&store, &holder("they")).await);
+    let turn = TurnId::new();
+    let wishes = [StopWish::Turn(turn), StopWish::Command("a:b".to_owned())];
+    for wish in wishes.clone() {
+        let again = wish.clone();
+        store.write(move |tx| tx.wish_stop(theirs, &wish)).await.unwrap();
+        store.write(move |tx| tx.wish_stop(theirs, &again)).await.unwrap();
+    }
+    assert!(!store.read(|reader| reader.has_stop_wishes("me")).await.unwrap());
+    assert!(store.write(|tx| tx.take_stop_wishes("me")).await.unwrap().is_empty());
+    assert!(store.read(|reader| reader.has_stop_wishes("they")).await.unwrap());
+    let mut taken = store.write(|tx| tx.take_stop_wishes("they")).await.unwrap();
+    taken.sort_by_key(|(_, wish)| matches!(wish, StopWish::Command(_)));
+    assert_eq!(taken, wishes.map(|wish| (theirs, wish)));
+    assert!(store.write(|tx| tx.take_stop_wishes("they")).await.unwrap().is_empty());
+
+    let works = store.read(|reader| reader.work_of_neighbours("me")).await.unwrap();
+    assert_eq!(works.iter().map(|work| work.info.id).collect::<Vec<_>>(), [theirs]);
+    assert_eq!((works[0].holder.token.as_str(), works[0].turn), ("they", None));
+    // A session that is deleted for good takes its wishes along.
+    store.write(move |tx| tx.wish_stop(mine, &StopWish::Turn(turn))).await.unwrap();
+    store.write(move |tx| tx.soft_delete(mine, 1)).await.unwrap();
+    store.write(move |tx| tx.purge_session(mine)).await.unwrap();
+    assert!(!store.read(|reader| reader.has_stop_wishes("me")).await.unwrap());
+}

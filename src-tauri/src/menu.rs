@@ -1,0 +1,100 @@
+//! The menu bar of macOS, in the person's language. Elsewhere there is none: what it has is in the window.
+//!
+//! Its own entries show no keys: the page answers those, and the person may have chosen others.
+
+use crate::desk::{Desk, fresh_session, run_errand};
+use octo_protocol::Errand;
+use tauri::{
+    AppHandle, Manager as _, Wry,
+    menu::{AboutMetadata, IsMenuItem, Menu, MenuItem, PredefinedMenuItem as Known, Submenu},
+};
+
+const NEW: &str = "menu-new";
+const SETTINGS: &str = "menu-settings";
+
+/// Shows it, and again in another language.
+pub(crate) fn refresh(app: &AppHandle) {
+    let own = app.clone();
+    let asked = app.run_on_main_thread(move || {
+        if let Err(error) = build(&own).and_then(|menu| own.set_menu(menu)) {
+            tracing::warn!(%error, "the menu bar is not in the person's language");
+        }
+    });
+    if let Err(error) = asked {
+        tracing::debug!(%error, "the application ends");
+    }
+}
+
+/// Begins to answer it.
+pub(crate) fn begin(app: &AppHandle) {
+    app.on_menu_event(|app, event| match event.id().as_ref() {
+        NEW => run_errand(app, fresh_session()),
+        SETTINGS => run_errand(app, Errand::OpenSettings { page: String::new() }),
+        _ => {}
+    });
+    refresh(app);
+}
+
+fn build(app: &AppHandle) -> tauri::Result<Menu<Wry>> {
+    let desk = app.state::<Desk>();
+    let say = |key: &str| desk.say(key, &[]);
+    let text = |key: &str| Some(say(key));
+    let own = |id: &str, key: &str| MenuItem::with_id(app, id, say(key), true, None::<&str>);
+    let line = || Known::separator(app);
+    let part = |title: &str, entries: &[&dyn IsMenuItem<Wry>]| Submenu::with_items(app, title, true, entries);
+    let name = app.package_info().name.clone();
+    let about = AboutMetadata {
+        name: Some(name.clone()),
+        version: Some(app.package_info().version.to_string()),
+        ..AboutMetadata::default()
+    };
+    Menu::with_items(
+        app,
+        &[
+            &part(
+                &name,
+                &[
+                    &Known::about(app, text("menu.about").as_deref(), Some(about))?,
+                    &line()?,
+                    &own(SETTINGS, "menu.settings")?,
+                    &line()?,
+                    &Known::services(app, text("menu.services").as_deref())?,
+                    &line()?,
+                    &Known::hide(app, text("menu.hide").as_deref())?,
+                    &Known::hide_others(app, text("menu.hide_others").as_deref())?,
+                    &Known::show_all(app, text("menu.show_all").as_deref())?,
+                    &line()?,
+                    &Known::quit(app, text("menu.quit").as_deref())?,
+                ],
+            )?,
+            &part(
+                &say("menu.file"),
+                &[
+                    &own(NEW, "menu.new")?,
+                    &line()?,
+                    &Known::close_window(app, text("menu.close").as_deref())?,
+                ],
+            )?,
+            &part(
+                &say("menu.edit"),
+                &[
+                    &Known::undo(app, text("menu.undo").as_deref())?,
+                    &Known::redo(app, text("menu.redo").as_deref())?,
+                    &line()?,
+                    &Known::cut(app, text("menu.cut").as_deref())?,
+                    &Known::copy(app, text("menu.copy").as_deref())?,
+                    &Known::paste(app, text("menu.paste").as_deref())?,
+                    &Known::select_all(app, text("menu.select_all").as_deref())?,
+                ],
+            )?,
+            &part(
+                &say("menu.window"),
+                &[
+                    &Known::minimize(app, text("menu.minimize").as_deref())?,
+                    &Known::maximize(app, text("menu.zoom").as_deref())?,
+                    &Known::fullscreen(app, text("menu.full_screen").as_deref())?,
+                ],
+            )?,
+        ],
+    )
+}
