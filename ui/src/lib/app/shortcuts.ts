@@ -173,10 +173,9 @@ export function readChoice(id: WindowShortcut, event: KeyboardEvent): KeyChoice 
 
 /** What to keep when a shortcut gets keys; its usual ones are no choice. */
 export function withChoice(id: WindowShortcut, keys: string | null, chosen: ChosenKeys = chosenKeys()): ChosenKeys {
-  const next: ChosenKeys = { ...chosen };
-  if (keys === null || usualKeys(id).includes(keys)) delete next[id];
-  else next[id] = keys;
-  return next;
+  const others = Object.entries(chosen).filter(([known]) => known !== id);
+  const own = keys === null || usualKeys(id).includes(keys) ? [] : [[id, keys] as const];
+  return Object.fromEntries([...others, ...own]);
 }
 
 /** What was pressed: a shortcut, and for sessions by number which one, from 0. */
