@@ -1,6 +1,9 @@
 // @vitest-environment jsdom
+import { commands } from "$lib/app/actions.svelte";
+import { dialogs } from "$lib/app/dialogs.svelte";
 import { library } from "$lib/app/library.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
+import { nearest } from "$lib/state/palette";
 import { testids } from "$lib/testids";
 import { mounted } from "$lib/testing/mounted";
 import { press, until, write } from "$lib/testing/stage";
@@ -102,6 +105,70 @@ describe("what was chosen for a session", () => {
     // Nothing is to be asked about it, so it is done where it was chosen.
     estimated({ tokens: 1, cost: null, instead: null });
     await until(() => expect(replayed.of("set_model")).toMatchObject([{ session, model: other?.id }]));
+  });
+});
+
+describe("the palette's commands", () => {
+  const ids = () => commands().map(({ id }) => id);
+  const run = (id: string): void => {
+    const found = commands().find((command) => command.id === id);
+    if (!found) throw new Error(`no ${id} in ${ids().join()}`);
+    found.run();
+    flushSync();
+  };
+  const title = () => target.querySelector<HTMLInputElement>(".head-field input");
+  const ofRow = ["rename", "pin", "duplicate", "window", "export", "delete"];
+
+  it("have all of the menu of the session on screen, and only then; importing always", async () => {
+    await open("main");
+    expect(ids().filter((id) => ofRow.includes(id))).toEqual(ofRow);
+    const named = (also: string) => nearest(also, commands(), 1)[0]?.id;
+    for (const [typed, id] of [
+      ["rename", "rename"],
+      ["duplicate", "duplicate"],
+      ["export", "export"],
+      ["import", "import"],
+    ] as const)
+      expect(named(typed)).toBe(id);
+    navigation.trash();
+    expect(ids().filter((id) => ofRow.includes(id))).toEqual([]);
+    expect(ids()).toContain("import");
+  });
+
+  it("write the title anew in its place, also from the time machine, and give the focus back", async () => {
+    await open("main");
+    for (const [key, next] of [
+      ["Enter", "A better name"],
+      ["Escape", undefined],
+    ] as const) {
+      replayed.asked.length = 0;
+      navigation.current?.openTime({ type: "now" });
+      flushSync();
+      run("rename");
+      await until(() => expect(document.activeElement).toBe(title()));
+      const field = title();
+      if (!field) throw new Error("no field");
+      write(field, "A better name");
+      press(field, key);
+      await until(() => expect(title()).toBeNull());
+      expect(document.activeElement).toBe(get(testids.composer));
+      expect(replayed.last("rename_session")?.title).toBe(next);
+    }
+  });
+
+  it("duplicate, export and import", async () => {
+    await open("main");
+    run("duplicate");
+    await until(() => expect(replayed.last("branch_session")).toMatchObject({ session: MAIN, at: { type: "whole" } }));
+    await until(() => expect(navigation.current?.id).not.toBe(MAIN));
+    await goTo(MAIN);
+    run("export");
+    expect(dialogs.exporting?.id).toBe(MAIN);
+    dialogs.exporting = null;
+    replayed.instead = (call) => (call.type === "pick_files" ? { type: "files", paths: ["/x/a.octo"] } : undefined);
+    run("import");
+    await until(() => expect(dialogs.importing).toBe("/x/a.octo"));
+    dialogs.importing = null;
   });
 });
 
