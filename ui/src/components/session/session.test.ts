@@ -6,7 +6,7 @@ import { navigation } from "$lib/app/navigation.svelte";
 import { nearest } from "$lib/state/palette";
 import { testids } from "$lib/testids";
 import { mounted } from "$lib/testing/mounted";
-import { press, until, write } from "$lib/testing/stage";
+import { press, until, words, write } from "$lib/testing/stage";
 import { t } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
 import { afterEach, describe, expect, it } from "vitest";
@@ -260,7 +260,7 @@ describe("an answer that was begun", () => {
     await open("feedback");
     const chosen = () => all(testids.feedbackOption).map((option) => option.getAttribute("aria-checked"));
     await until(() => expect(chosen().length).toBeGreaterThan(1));
-    all(testids.feedbackOption)[1]?.click();
+    press(get(testids.feedbackOption), "ArrowDown");
     write(get(testids.feedbackText), "neither");
     await goTo(PERMISSION);
     await until(() => get(testids.questionNoReason).click());
@@ -270,6 +270,58 @@ describe("an answer that was begun", () => {
     expect((get(testids.feedbackText) as HTMLInputElement).value).toBe("neither");
     await goTo(PERMISSION);
     await until(() => expect((get(testids.questionReason) as HTMLInputElement).value).toBe("because it"));
+  });
+});
+
+describe("a question with options", () => {
+  const options = () => all(testids.feedbackOption);
+  const given = () => replayed.of("answer_question").map((call) => "answer" in call && call.answer);
+  /** The scene, in which no answer arrives. */
+  async function begin(): Promise<{ names: string[] }> {
+    await open("feedback");
+    await until(() => expect(options().length).toBeGreaterThan(1));
+    write(get(testids.feedbackText), "");
+    later("answer_question");
+    return { names: options().map((option) => words(option)) };
+  }
+
+  it("is answered by one press on an option, and once", async () => {
+    const { names } = await begin();
+    for (const nth of [1, 1, 0]) options()[nth]?.click();
+    flushSync();
+    expect(given().length).toBe(1);
+    options()[0]?.click();
+    press(get(testids.feedbackOption), "ArrowDown");
+    get(testids.feedbackText).closest("form")?.requestSubmit();
+    await Promise.resolve();
+    expect(given()).toEqual([{ type: "text", text: names[1] }]);
+    expect(options().map((option) => option.ariaChecked)).toEqual(options().map((_, at) => `${at === 1}`));
+  });
+
+  it("takes words alone, and words with the option that is pressed beside them", async () => {
+    const { names } = await begin();
+    write(get(testids.feedbackText), " Neither ");
+    get(testids.feedbackText).closest("form")?.requestSubmit();
+    expect(given()).toEqual([{ type: "text", text: "Neither" }]);
+    await goTo(PERMISSION);
+    await goTo(FEEDBACK);
+    await until(() => expect(options().length).toBeGreaterThan(1));
+    options()[0]?.click();
+    expect(given().at(-1)).toEqual({ type: "text", text: `${names[0]}\nNeither` });
+  });
+
+  it("that could not be answered can be again, where the focus is", async () => {
+    await begin();
+    replayed.refuse = "answer_question";
+    options()[1]?.focus();
+    options()[1]?.click();
+    await until(() => expect(options()[1]?.ariaDisabled).toBe("false"));
+    expect(document.activeElement).toBe(options()[1]);
+    replayed.refuse = replayed.instead = null;
+    options()[1]?.click();
+    await until(() => expect(options()).toEqual([]));
+    expect(given().length).toBe(2);
+    await until(() => expect(document.activeElement).toBe(get(testids.composer)));
   });
 });
 
