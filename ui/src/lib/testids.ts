@@ -335,6 +335,7 @@ export const testids = {
   trashDialog: "trash-dialog",
   trashConfirm: "trash-confirm",
   trashReplace: "trash-replace",
+  trashElsewhere: "trash-elsewhere",
   trashKeepBoth: "trash-keep-both",
   trashDays: "trash-days",
   trashSize: "trash-size",

@@ -200,6 +200,38 @@ describe("SOUL.md and USER.md", () => {
     expect(words(get(testids.personaDetail))).toContain("without knowing you");
   });
 
+  it("emptied, by that button or by hand, are had back", async () => {
+    persona("user").click();
+    const detail = () => words(get(testids.personaDetail));
+    for (const empty of [
+      () => get(testids.personaReset).click(),
+      () => {
+        get(testids.personaEdit).click();
+        flushSync();
+        type(testids.personaText, "");
+        get(testids.personaSave).click();
+      },
+    ]) {
+      await until(() => expect(detail()).toContain("Mei, in Taipei"));
+      toasts.list = [];
+      empty();
+      await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Undo"));
+      expect(toasts.list.at(-1)?.text).toBe("Your words in USER.md went to the trash");
+      expect(detail()).toContain("without knowing you");
+      toasts.list.at(-1)?.action?.run();
+    }
+    await until(() => expect(detail()).toContain("Mei, in Taipei"));
+    // What was empty before has no way back.
+    persona("soul").click();
+    await until(() => get(testids.personaEdit));
+    get(testids.personaEdit).click();
+    flushSync();
+    type(testids.personaText, "Be brief.");
+    get(testids.personaSave).click();
+    await until(() => expect(toasts.list.at(-1)?.text).toContain("SOUL.md saved"));
+    expect(toasts.list.at(-1)?.action).toBeUndefined();
+  });
+
   it("are written; more than reaches the model is said", async () => {
     persona("soul").click();
     await until(() => expect(words(get(testids.personaDetail))).toContain("You are Octo."));

@@ -1,9 +1,12 @@
 // @vitest-environment jsdom
+import { commands } from "$lib/app/actions.svelte";
+import { dialogs } from "$lib/app/dialogs.svelte";
 import { library } from "$lib/app/library.svelte";
 import { navigation } from "$lib/app/navigation.svelte";
+import { nearest } from "$lib/state/palette";
 import { testids } from "$lib/testids";
 import { mounted } from "$lib/testing/mounted";
-import { press, until, write } from "$lib/testing/stage";
+import { press, until, words, write } from "$lib/testing/stage";
 import { t } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
 import { afterEach, describe, expect, it } from "vitest";
@@ -105,6 +108,70 @@ describe("what was chosen for a session", () => {
   });
 });
 
+describe("the palette's commands", () => {
+  const ids = () => commands().map(({ id }) => id);
+  const run = (id: string): void => {
+    const found = commands().find((command) => command.id === id);
+    if (!found) throw new Error(`no ${id} in ${ids().join()}`);
+    found.run();
+    flushSync();
+  };
+  const title = () => target.querySelector<HTMLInputElement>(".head-field input");
+  const ofRow = ["rename", "pin", "duplicate", "window", "export", "delete"];
+
+  it("have all of the menu of the session on screen, and only then; importing always", async () => {
+    await open("main");
+    expect(ids().filter((id) => ofRow.includes(id))).toEqual(ofRow);
+    const named = (also: string) => nearest(also, commands(), 1)[0]?.id;
+    for (const [typed, id] of [
+      ["rename", "rename"],
+      ["duplicate", "duplicate"],
+      ["export", "export"],
+      ["import", "import"],
+    ] as const)
+      expect(named(typed)).toBe(id);
+    navigation.trash();
+    expect(ids().filter((id) => ofRow.includes(id))).toEqual([]);
+    expect(ids()).toContain("import");
+  });
+
+  it("write the title anew in its place, also from the time machine, and give the focus back", async () => {
+    await open("main");
+    for (const [key, next] of [
+      ["Enter", "A better name"],
+      ["Escape", undefined],
+    ] as const) {
+      replayed.asked.length = 0;
+      navigation.current?.openTime({ type: "now" });
+      flushSync();
+      run("rename");
+      await until(() => expect(document.activeElement).toBe(title()));
+      const field = title();
+      if (!field) throw new Error("no field");
+      write(field, "A better name");
+      press(field, key);
+      await until(() => expect(title()).toBeNull());
+      expect(document.activeElement).toBe(get(testids.composer));
+      expect(replayed.last("rename_session")?.title).toBe(next);
+    }
+  });
+
+  it("duplicate, export and import", async () => {
+    await open("main");
+    run("duplicate");
+    await until(() => expect(replayed.last("branch_session")).toMatchObject({ session: MAIN, at: { type: "whole" } }));
+    await until(() => expect(navigation.current?.id).not.toBe(MAIN));
+    await goTo(MAIN);
+    run("export");
+    expect(dialogs.exporting?.id).toBe(MAIN);
+    dialogs.exporting = null;
+    replayed.instead = (call) => (call.type === "pick_files" ? { type: "files", paths: ["/x/a.octo"] } : undefined);
+    run("import");
+    await until(() => expect(dialogs.importing).toBe("/x/a.octo"));
+    dialogs.importing = null;
+  });
+});
+
 describe("a queued message that is rewritten", () => {
   const rows = () => all(testids.queueRow);
   const rewrite = async (text: string): Promise<HTMLElement> => {
@@ -193,7 +260,7 @@ describe("an answer that was begun", () => {
     await open("feedback");
     const chosen = () => all(testids.feedbackOption).map((option) => option.getAttribute("aria-checked"));
     await until(() => expect(chosen().length).toBeGreaterThan(1));
-    all(testids.feedbackOption)[1]?.click();
+    press(get(testids.feedbackOption), "ArrowDown");
     write(get(testids.feedbackText), "neither");
     await goTo(PERMISSION);
     await until(() => get(testids.questionNoReason).click());
@@ -203,6 +270,58 @@ describe("an answer that was begun", () => {
     expect((get(testids.feedbackText) as HTMLInputElement).value).toBe("neither");
     await goTo(PERMISSION);
     await until(() => expect((get(testids.questionReason) as HTMLInputElement).value).toBe("because it"));
+  });
+});
+
+describe("a question with options", () => {
+  const options = () => all(testids.feedbackOption);
+  const given = () => replayed.of("answer_question").map((call) => "answer" in call && call.answer);
+  /** The scene, in which no answer arrives. */
+  async function begin(): Promise<{ names: string[] }> {
+    await open("feedback");
+    await until(() => expect(options().length).toBeGreaterThan(1));
+    write(get(testids.feedbackText), "");
+    later("answer_question");
+    return { names: options().map((option) => words(option)) };
+  }
+
+  it("is answered by one press on an option, and once", async () => {
+    const { names } = await begin();
+    for (const nth of [1, 1, 0]) options()[nth]?.click();
+    flushSync();
+    expect(given().length).toBe(1);
+    options()[0]?.click();
+    press(get(testids.feedbackOption), "ArrowDown");
+    get(testids.feedbackText).closest("form")?.requestSubmit();
+    await Promise.resolve();
+    expect(given()).toEqual([{ type: "text", text: names[1] }]);
+    expect(options().map((option) => option.ariaChecked)).toEqual(options().map((_, at) => `${at === 1}`));
+  });
+
+  it("takes words alone, and words with the option that is pressed beside them", async () => {
+    const { names } = await begin();
+    write(get(testids.feedbackText), " Neither ");
+    get(testids.feedbackText).closest("form")?.requestSubmit();
+    expect(given()).toEqual([{ type: "text", text: "Neither" }]);
+    await goTo(PERMISSION);
+    await goTo(FEEDBACK);
+    await until(() => expect(options().length).toBeGreaterThan(1));
+    options()[0]?.click();
+    expect(given().at(-1)).toEqual({ type: "text", text: `${names[0]}\nNeither` });
+  });
+
+  it("that could not be answered can be again, where the focus is", async () => {
+    await begin();
+    replayed.refuse = "answer_question";
+    options()[1]?.focus();
+    options()[1]?.click();
+    await until(() => expect(options()[1]?.ariaDisabled).toBe("false"));
+    expect(document.activeElement).toBe(options()[1]);
+    replayed.refuse = replayed.instead = null;
+    options()[1]?.click();
+    await until(() => expect(options()).toEqual([]));
+    expect(given().length).toBe(2);
+    await until(() => expect(document.activeElement).toBe(get(testids.composer)));
   });
 });
 

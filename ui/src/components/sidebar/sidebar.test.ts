@@ -4,7 +4,7 @@ import { preferences } from "$lib/app/preferences.svelte";
 import type { SessionInfo } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
 import { mounted } from "$lib/testing/mounted";
-import { until, words } from "$lib/testing/stage";
+import { until, words, write } from "$lib/testing/stage";
 import { t } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -163,6 +163,40 @@ describe("the marks of a session's row", () => {
     await until(() => expect(row(like.id).querySelector(`[data-testid=${testids.sessionMarks}]`)).toBeNull());
     list({ source: "window", profile: "letters" });
     await until(() => expect(marks(like.id)).toBe("letters"));
+  });
+});
+
+describe("looking for words", () => {
+  const said = () => words(target.querySelector(".vh[role=status]") ?? target);
+  const hits = (count: number) => ({
+    hits: Array.from({ length: count }, (_, at) => ({
+      info: { ...library.sessions[0], id: `s${at}` },
+      message: `m${at}`,
+      snippet: "a heron",
+      marks: [],
+    })),
+  });
+
+  it.each([
+    [0, "Nothing found"],
+    [1, "0 sessions, 1 in messages"],
+    [30, "0 sessions, 30 in messages"],
+    [100, "0 sessions, 99 in messagesMore than 99 in messages: add a word"],
+  ])("says and shows nothing before texts have answered with %i, then all of it", async (count, text) => {
+    let answer: (found: unknown) => void = () => undefined;
+    replayed.instead = (call) =>
+      call.type === "list_sessions"
+        ? { sessions: [], total: 0 }
+        : call.type === "search_sessions"
+          ? new Promise((done) => (answer = done))
+          : undefined;
+    write(get(testids.search), "heron");
+    await until(() => expect(replayed.of("search_sessions").length).toBe(1));
+    const list = get(testids.sessionList);
+    expect([said(), words(list)]).toEqual(["", ""]);
+    answer(hits(count));
+    await until(() => expect(said()).toBe(text));
+    await until(() => expect(words(list)).toContain(count === 0 ? text : "In messages"));
   });
 });
 

@@ -1,13 +1,36 @@
 // @vitest-environment jsdom
+import { beginning } from "$lib/app/beginning.svelte";
 import { library } from "$lib/app/library.svelte";
+import { navigation } from "$lib/app/navigation.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import { testids } from "$lib/testids";
 import { mounted } from "$lib/testing/mounted";
-import { press, until, write } from "$lib/testing/stage";
-import { describe, expect, it } from "vitest";
+import { press, until, words, write } from "$lib/testing/stage";
+import { wordsOf } from "$lib/words/words.svelte";
+import { flushSync } from "svelte";
+import { afterEach, describe, expect, it } from "vitest";
+import App from "../../App.svelte";
 import NewSession from "./NewSession.svelte";
 
-const { replayed, show, get, close } = mounted();
+const { replayed, target, show, all, get, close } = mounted();
+
+afterEach(() => {
+  beginning.clear();
+  navigation.fresh();
+});
+
+/** Opens a menu of the status bar and picks what is not chosen in it; what that is. */
+function pickAnother(menu: string): string {
+  const opening = Object.assign(new Event("beforetoggle"), { newState: "open" });
+  get(menu).nextElementSibling?.dispatchEvent(opening);
+  flushSync();
+  const items = get(menu).nextElementSibling?.querySelectorAll<HTMLElement>(".menu-item") ?? [];
+  const item = [...items].findLast((known) => known.ariaChecked === "false");
+  const text = words(item?.querySelector(".cut") ?? get(menu));
+  item?.click();
+  flushSync();
+  return text;
+}
 
 describe("a new session", () => {
   it("has the name it is given; without one the core makes it from the first message", async () => {
@@ -29,5 +52,95 @@ describe("a new session", () => {
       await close();
       await replayed.begin("main");
     }
+  });
+
+  it("keeps what was chosen for it while one is elsewhere, until it is started", async () => {
+    localStorage.clear();
+    await replayed.begin("main");
+    show(App, {});
+    await until(() => expect(navigation.current?.state).toBeTruthy());
+    navigation.fresh("/skill/folder");
+    await until(() => get(testids.newTitle));
+    const told = () => ({
+      title: (get(testids.newTitle) as HTMLInputElement).value,
+      folder: (get(testids.newFolder) as HTMLInputElement).value,
+      profile: words(get(testids.profile).querySelector('[aria-pressed="true"]') ?? target),
+      mode: words(get(testids.statusMode)),
+      model: words(get(testids.statusModel)),
+      effort: all(testids.statusEffort).map(words),
+    });
+    const first = told();
+    write(get(testids.newTitle), "The release");
+    write(get(testids.newFolder), "/elsewhere");
+    pickAnother(testids.statusMode);
+    pickAnother(testids.statusEffort);
+    target.querySelector<HTMLElement>(`[data-testid="${testids.profile}"] button[aria-pressed="false"]`)?.click();
+    flushSync();
+    const chosen = told();
+    expect(chosen).toMatchObject({ title: "The release", folder: "/elsewhere" });
+    for (const what of ["profile", "mode", "effort"] as const) expect(chosen[what]).not.toEqual(first[what]);
+
+    // Its search reads them.
+    await wordsOf("zh");
+    navigation.settings("data");
+    await until(() => get(testids.settingsBack));
+    get(testids.settingsBack).click();
+    await until(() => get(testids.newTitle));
+    expect(told()).toEqual(chosen);
+    // A model goes the same way; this one takes no effort, and another one does again.
+    pickAnother(testids.statusModel);
+    const { model } = told();
+    expect(model).not.toBe(first.model);
+    navigation.trash();
+    navigation.fresh();
+    await until(() => get(testids.newTitle));
+    expect(told()).toEqual({ ...chosen, model, effort: [] });
+    pickAnother(testids.statusModel);
+    expect(told()).toEqual(chosen);
+
+    // What could not be started is still to be started so.
+    replayed.refuse = "start_session";
+    write(get(testids.composer), "Say one");
+    press(get(testids.composer), "Enter");
+    await until(() => expect(replayed.of("start_session").length).toBe(1));
+    await until(() => expect((get(testids.composer) as HTMLTextAreaElement).value).toBe("Say one"));
+    expect(told()).toEqual(chosen);
+    replayed.refuse = null;
+    press(get(testids.composer), "Enter");
+    await until(() => expect(navigation.current?.state).toBeTruthy());
+    expect(replayed.last("start_session")).toMatchObject({ title: "The release", folder: "/elsewhere" });
+    navigation.fresh();
+    await until(() => get(testids.newTitle));
+    expect(told()).toMatchObject({ title: "", profile: first.profile, mode: first.mode, effort: first.effort });
+  });
+});
+
+describe("the settings", () => {
+  it("lead back to where one was", async () => {
+    await replayed.begin("main");
+    await library.begin();
+    const back = (): void => {
+      navigation.settings("about");
+      navigation.settings("data");
+      navigation.back();
+    };
+    const session = library.sessions.at(-1)?.id ?? "";
+    navigation.session(session);
+    back();
+    expect(navigation.current?.id).toBe(session);
+    for (const page of ["new", "activity", "tasks", "skills", "memory", "usage", "trash"] as const) {
+      if (page === "new") navigation.fresh();
+      else navigation[page]();
+      back();
+      expect(navigation.place.page).toBe(page);
+    }
+    // Searching is where the list is.
+    navigation.settings();
+    navigation.search();
+    expect(navigation.place.page).toBe("trash");
+    // The first run is over once one was in the settings.
+    navigation.welcome();
+    back();
+    expect(navigation.place.page).toBe("session");
   });
 });

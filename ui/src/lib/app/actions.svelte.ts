@@ -1,6 +1,8 @@
 /** What the palette can do: commands, and the places one can go to. */
 import type { IconName } from "$lib/icons";
 import { type WordKey, inEnglish, t } from "$lib/words/words.svelte";
+import { branchFrom } from "./branching";
+import { dialogs } from "./dialogs.svelte";
 import { library } from "./library.svelte";
 import { navigation } from "./navigation.svelte";
 import { overlay } from "./overlay.svelte";
@@ -46,16 +48,37 @@ export function commands(): readonly Action[] {
         shortcut: "time",
         run: () => here.openTime({ type: "now" }),
       }),
+      // What the menu of its row has.
+      action("palette.rename", {
+        id: "rename",
+        icon: "pencil",
+        run: () => {
+          here.closeTime();
+          dialogs.renaming = info.id;
+        },
+      }),
       action(info.pinned ? "palette.unpin" : "palette.pin", {
         id: "pin",
         icon: "pin",
         run: () => void library.pin(info.id, !info.pinned),
       }),
+    );
+    if (here.mayBranch)
+      list.push(
+        action("palette.duplicate", {
+          id: "duplicate",
+          icon: "copy",
+          run: () => void branchFrom(info.id, { type: "whole" }),
+        }),
+      );
+    list.push(
       action("session.window", { id: "window", icon: "window", run: () => openWindow(info.id) }),
+      action("palette.export", { id: "export", icon: "download", run: () => (dialogs.exporting = info) }),
       action("palette.delete", { id: "delete", icon: "trash", run: () => void remove(info.id) }),
     );
   }
   list.push(
+    action("import.open", { id: "import", icon: "file", run: () => void dialogs.import() }),
     action(navigation.sideOpen ? "side.hide" : "side.show", {
       id: "side",
       icon: "panel-left",

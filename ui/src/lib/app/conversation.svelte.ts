@@ -72,6 +72,9 @@ export class Conversation {
   #taskChanges = $state(0);
   #wanted: string | null = null;
   #following: Following<SessionState> | undefined;
+  /** The questions that were answered from here. Nothing reacts to it. */
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity
+  readonly #given = new Set<string>();
   readonly #ended: () => void;
 
   // Rows depend on which blocks stream, not on their text: a batch of text alone leaves them as they are.
@@ -263,9 +266,14 @@ export class Conversation {
     return this.#try(call("sessions", "stop_command", { session: this.id, handle }));
   }
 
-  answer(question: string, answer: Answer): Promise<boolean> {
+  /** Answers a question, once: what is pressed after that is no second answer, unless the first did not arrive. */
+  async answer(question: string, answer: Answer): Promise<boolean> {
+    if (this.#given.has(question)) return true;
+    this.#given.add(question);
     const asked = call("sessions", "answer_question", { session: this.id, question, answer });
-    return this.#answered(asked, { type: "question", id: question });
+    const taken = await this.#answered(asked, { type: "question", id: question });
+    if (!taken) this.#given.delete(question);
+    return taken;
   }
 
   editQueued(queued: string, blocks: Block[]): Promise<boolean> {

@@ -120,3 +120,21 @@ describe("a budget's answer", () => {
     expect(asked).toEqual([{ type: "answer_budget", session: "s", answer: "more" }]);
   });
 });
+
+describe("a question", () => {
+  it("is answered once, and again only where the first answer did not arrive", async () => {
+    const here = open();
+    let fails = true;
+    answer = () => {
+      if (fails) throw { key: "store.full", args: {}, retryable: true };
+      return {};
+    };
+    const yes = { type: "once" } as const;
+    expect(await Promise.all([here.answer("q", yes), here.answer("q", yes)])).toEqual([false, true]);
+    fails = false;
+    expect(await here.answer("q", yes)).toBe(true);
+    expect(await here.answer("q", { type: "no", reason: null })).toBe(true);
+    expect(await here.answer("r", yes)).toBe(true);
+    expect(asked.map((call) => (call as { question: string }).question)).toEqual(["q", "q", "r"]);
+  });
+});

@@ -1,4 +1,4 @@
-/** Which of the window's dialogs are open. */
+/** Which of the window's dialogs are open, and what its parts are asked to open. */
 import { host } from "$lib/ipc";
 import type { SessionInfo } from "$lib/ipc/types";
 import { preferences } from "./preferences.svelte";
@@ -7,6 +7,8 @@ import { toasts } from "./toasts.svelte";
 class Dialogs {
   /** The session that is to be exported. */
   exporting = $state.raw<SessionInfo | null>(null);
+  /** The session on screen whose title is to be written anew. */
+  renaming = $state<string | null>(null);
   /** The file a session is to be imported from. */
   importing = $state<string | null>(null);
 

@@ -1,4 +1,5 @@
 /** What Octo remembers, and the two files every session starts with. */
+import { baseName } from "$lib/format/figures";
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, MemoryCard, MemorySheet, PersonaFile, PersonaKind } from "$lib/ipc/types";
 import { same, type MemoryText } from "$lib/state/memories";
@@ -198,14 +199,18 @@ export class Memorybook {
     }
   }
 
-  /** Writes SOUL.md or USER.md; nothing at all brings Octo's own words back. */
+  /** Writes SOUL.md or USER.md; nothing at all brings Octo's own words back, and the way back to the person's is offered. */
   async savePersona(kind: PersonaKind, text: string): Promise<void> {
     if (this.busy) return;
     this.busy = true;
     try {
+      const before = this.persona.find((known) => known.kind === kind);
       this.persona = (await call("memory", "save_persona", { kind, text })).files;
       edits.delete(personaKey(kind));
-      toasts.show(t("persona.saved", { file: t(`persona.${kind}`) }));
+      const file = t(`persona.${kind}`);
+      if (before && before.text.trim() !== "" && text.trim() === "")
+        await offerBack("file", [baseName(before.path)], t("persona.emptied", { file }));
+      else toasts.show(t("persona.saved", { file }));
     } catch (error) {
       toasts.fail(error);
     } finally {

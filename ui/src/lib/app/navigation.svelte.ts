@@ -41,6 +41,8 @@ class Navigation {
   sideOpen = $state(true);
   /** Raised to put the focus into the search field. */
   searchAsked = $state(0);
+  /** Where one was before the settings. */
+  #before: Place | null = null;
 
   #leave(): void {
     if (this.place.page === "session") this.place.conversation.close();
@@ -109,7 +111,18 @@ class Navigation {
 
   settings(section: SettingsPage = "models"): void {
     this.#leave();
+    if (this.place.page !== "settings") this.#before = this.place;
     this.place = { page: "settings", section };
+  }
+
+  /** From the settings back to where one was before them. */
+  back(): void {
+    const before = this.#before;
+    if (before === null || before.page === "welcome") this.home();
+    else if (before.page === "session") this.session(before.conversation.id);
+    // The folder it began with may have been changed since: what was chosen is kept.
+    else if (before.page === "new") this.fresh();
+    else this.place = before;
   }
 
   /** Where one comes back to: the session that was open last, else the newest, else a new one. */
@@ -130,7 +143,8 @@ class Navigation {
 
   /** Puts the focus into the search field, wherever one is. */
   search(): void {
-    if (this.place.page === "settings" || this.place.page === "welcome") this.home();
+    if (this.place.page === "settings") this.back();
+    else if (this.place.page === "welcome") this.home();
     this.sideOpen = true;
     this.searchAsked += 1;
   }

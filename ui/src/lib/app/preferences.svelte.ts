@@ -10,6 +10,7 @@ import type {
   SettingsSnapshot,
 } from "$lib/ipc/types";
 import { apply, type SettingsState } from "$lib/state/settings";
+import { type Spoken, languageLike } from "$lib/words/languages";
 import { speak } from "$lib/words/words.svelte";
 import { dress } from "./appearance";
 import { chooseKeys } from "./chosen-keys.svelte";
@@ -23,7 +24,7 @@ class Preferences {
   userHome = $state("");
   version = $state("");
   home = $state("");
-  systemLanguage = $state<"en" | "zh">("en");
+  systemLanguage = $state<Spoken>("en");
   /** The profiles a session can start with. */
   profiles = $state.raw<readonly ProfileInfo[]>([]);
   #following: Following<SettingsState> | undefined;
@@ -35,7 +36,7 @@ class Preferences {
     this.userHome = about.user_home;
     this.version = about.version;
     this.home = about.home;
-    this.systemLanguage = about.system_language.startsWith("zh") ? "zh" : "en";
+    this.systemLanguage = languageLike(about.system_language);
     await this.#set({ seq: 0, snapshot });
     this.#following?.stop();
     this.#following = follow<SettingsState>({ type: "settings" }, apply, {

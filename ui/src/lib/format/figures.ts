@@ -1,5 +1,5 @@
 /** Numbers, sizes, times and paths as they are written. */
-import type { Spoken } from "$lib/words/words.svelte";
+import { type Spoken, languageOf } from "$lib/words/languages";
 
 /** A number of tokens: 840, 48.2k, 1.21M, 53.6M. */
 export function tokens(n: number): string {
@@ -33,7 +33,7 @@ function dateFormat(language: Spoken, options: Intl.DateTimeFormatOptions): Intl
   const key = language + JSON.stringify(options);
   const known = formats.get(key);
   if (known) return known;
-  const made = new Intl.DateTimeFormat(language === "zh" ? "zh-CN" : "en-GB", options);
+  const made = new Intl.DateTimeFormat(languageOf(language).dates, options);
   formats.set(key, made);
   return made;
 }

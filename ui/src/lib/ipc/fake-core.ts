@@ -271,7 +271,7 @@ export class FakeCore {
       case "list_folders":
         return { folders: foldersOf(this.#list.sessions) };
       case "search_sessions":
-        return { hits: this.#search(call.query) };
+        return { hits: this.#search(call.query).slice(0, call.limit) };
       case "mark_read":
         return (this.#change(call.session, { read_at: Date.now() }), {});
       case "start_session":

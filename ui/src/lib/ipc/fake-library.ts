@@ -244,10 +244,20 @@ export class FakeLibrary {
       }
       case "get_persona":
         return { files: this.#persona };
-      case "save_persona":
+      case "save_persona": {
+        const before = this.#persona.find((file) => file.kind === call.kind);
+        if (before && before.text !== "") {
+          const name = call.kind === "soul" ? "SOUL.md" : "USER.md";
+          const place = { name, folder: `${HOME}/agents`, size: before.text.length };
+          this.#putAway({ kind: "file", ...place }, () => {
+            this.#persona = this.#persona.map((file) => (file.kind === call.kind ? before : file));
+            this.#note();
+          });
+        }
         this.#persona = this.#persona.map((file) => (file.kind === call.kind ? { ...file, text: call.text } : file));
         this.#note();
         return { files: this.#persona };
+      }
       default:
         return call satisfies never;
     }

@@ -29,16 +29,32 @@ describe("lines of the sidebar", () => {
     expect(lines[0]).toMatchObject({ kind: "group", count: 1 });
   });
 
-  it("say what was found where, and that nothing was", () => {
-    const heads = (worded: boolean, sessions: SessionInfo[], hits: SessionHit[]): string[] =>
-      linesFound(worded, sessions, hits).flatMap((line) => (line.kind === "head" ? [line.about] : []));
+  const found = (sessions: SessionInfo[], hits: SessionHit[], more: { cut?: boolean; looking?: boolean } = {}) => ({
+    sessions,
+    hits,
+    cut: false,
+    looking: false,
+    ...more,
+  });
+
+  it("say what was found where, and that nothing was once all answered", () => {
+    const heads = (worded: boolean, ...what: Parameters<typeof found>): string[] =>
+      linesFound(worded, found(...what)).flatMap((line) => (line.kind === "head" ? [line.about] : []));
     expect(heads(true, [info("a")], [hit("a"), hit("b")])).toEqual(["titles", "messages"]);
     expect(heads(false, [info("a")], [])).toEqual(["found"]);
     expect(heads(true, [], [hit("a")])).toEqual(["messages"]);
     expect(heads(true, [], [])).toEqual(["nothing"]);
+    expect(heads(true, [], [], { looking: true })).toEqual([]);
+    expect(heads(true, [info("a")], [], { looking: true })).toEqual(["titles"]);
     // A session may stand in both: its lines are different ones.
-    const keys = linesFound(true, [info("a")], [hit("a")]).map((line) => line.key);
+    const keys = linesFound(true, found([info("a")], [hit("a")])).map((line) => line.key);
     expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it("say in the end that not all of it is shown", () => {
+    const lines = linesFound(true, found([info("a")], [hit("a"), hit("b")], { cut: true }));
+    expect(lines.at(-1)).toEqual({ kind: "cut", key: "cut", shown: 2 });
+    expect(linesFound(true, found([], [hit("a")])).at(-1)?.kind).toBe("hit");
   });
 });
 

@@ -9,7 +9,8 @@ export type SideLine =
   | { readonly kind: "session"; readonly key: string; readonly info: SessionInfo }
   | { readonly kind: "folder"; readonly key: string; readonly folder: SessionFolder; readonly open: boolean }
   | { readonly kind: "more"; readonly key: string; readonly path: string }
-  | { readonly kind: "hit"; readonly key: string; readonly hit: SessionHit };
+  | { readonly kind: "hit"; readonly key: string; readonly hit: SessionHit }
+  | { readonly kind: "cut"; readonly key: string; readonly shown: number };
 
 const sessionLine = (info: SessionInfo): SideLine => ({ kind: "session", key: info.id, info });
 
@@ -43,24 +44,31 @@ export function linesOfFolders(groups: readonly Group[], folders: readonly Folde
   ];
 }
 
+/** What was found. */
+export interface Found {
+  readonly sessions: readonly SessionInfo[];
+  readonly hits: readonly SessionHit[];
+  /** Whether there are more hits than these. */
+  readonly cut: boolean;
+  /** Whether not all of it has come yet. */
+  readonly looking: boolean;
+}
+
 /** The lines of what was found: `worded` where words were looked for, else it is all a filter lets through. */
-export function linesFound(
-  worded: boolean,
-  sessions: readonly SessionInfo[],
-  hits: readonly SessionHit[],
-): readonly SideLine[] {
+export function linesFound(worded: boolean, { sessions, hits, cut, looking }: Found): readonly SideLine[] {
   const head = (about: Extract<SideLine, { kind: "head" }>["about"]): SideLine => ({
     kind: "head",
     key: `head:${about}`,
     about,
   });
-  if (sessions.length === 0 && hits.length === 0) return [head("nothing")];
+  if (sessions.length === 0 && hits.length === 0) return looking ? [] : [head("nothing")];
   return [
     ...(sessions.length > 0 ? [head(worded ? "titles" : "found"), ...sessions.map(sessionLine)] : []),
     ...(hits.length > 0
       ? [
           head("messages"),
           ...hits.map((hit): SideLine => ({ kind: "hit", key: `hit:${hit.info.id}:${hit.message}`, hit })),
+          ...(cut ? [{ kind: "cut", key: "cut", shown: hits.length } as const] : []),
         ]
       : []),
   ];

@@ -5,6 +5,7 @@
 import enErrors from "@words/en/errors.json";
 import enUi from "@words/en/ui.json";
 import type { ApiError } from "$lib/ipc/types";
+import { type Spoken, languageLike, languageOf } from "./languages";
 
 /** A key of the catalogue. */
 export type WordKey = keyof typeof enUi | keyof typeof enErrors;
@@ -13,15 +14,12 @@ export type CountKey = { [K in WordKey]: K extends `${infer Base}.one` ? Base : 
 /** What placeholders stand for. */
 export type WordArgs = Record<string, string | number>;
 
-/** The languages there are words for. */
-export type Spoken = "en" | "zh";
-
 /** The words of a language by their keys. */
-type Catalogue = Record<string, string>;
+type Catalogue = Readonly<Record<string, string>>;
 
 const english: Catalogue = { ...enErrors, ...enUi };
 // English is there from the start, as what there is until another language has come.
-const catalogues: Record<Spoken, Catalogue | null> = { en: english, zh: null };
+const catalogues: Partial<Record<Spoken, Catalogue>> = { en: english };
 
 let spoken = $state<Spoken>("en");
 let wanted: Spoken = "en";
@@ -33,27 +31,24 @@ export function language(): Spoken {
 
 /** The language of this system. */
 export function systemLanguage(): Spoken {
-  return navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en";
+  return languageLike(navigator.language);
 }
 
 /** The words of a language by their keys, whichever is spoken. */
-export async function wordsOf(wanted: Spoken): Promise<Readonly<Catalogue>> {
-  if (wanted === "en") return english;
-  const { default: words } = await import("./chinese");
-  return words;
+export async function wordsOf(wanted: Spoken): Promise<Catalogue> {
+  return (await languageOf(wanted).read?.())?.default ?? english;
 }
 
 /** Changes the language of everything that is shown, at once; the first time its words are loaded. */
 export async function speak(next: Spoken): Promise<void> {
   wanted = next;
-  if (catalogues[next] === null) {
-    const { default: words } = await import("./chinese");
-    catalogues.zh = words;
+  if (!catalogues[next]) {
+    catalogues[next] = await wordsOf(next);
     // Meanwhile another one was chosen.
     if (wanted !== next) return;
   }
   spoken = next;
-  document.documentElement.lang = next === "zh" ? "zh-CN" : "en";
+  document.documentElement.lang = languageOf(next).page;
 }
 
 function words(): Catalogue {

@@ -1,0 +1,148 @@
+// @vitest-environment jsdom
+import { toasts } from "$lib/app/toasts.svelte";
+import { testids } from "$lib/testids";
+import { mounted } from "$lib/testing/mounted";
+import { until } from "$lib/testing/stage";
+import { flushSync } from "svelte";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import Toasts from "./Toasts.svelte";
+
+const { show, all, target } = mounted();
+const beside = document.createElement("div");
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  toasts.list = [];
+  beside.innerHTML = `<main><button id="was">Was here</button><textarea data-testid="${testids.composer}"></textarea></main>`;
+  document.body.append(beside);
+  show(Toasts, {});
+});
+afterEach(() => {
+  toasts.list = [];
+  vi.useRealTimers();
+  beside.remove();
+});
+
+const texts = () => toasts.list.map(({ text }) => text);
+const undo = (run: () => void = () => undefined) => ({ label: "Undo", run });
+const button = (nth: number, kind: "close" | "action") => {
+  const found = all(testids.toast)[nth]?.querySelector<HTMLElement>(`[data-kind="${kind}"]`);
+  if (!found) throw new Error(`no ${kind} in ${nth}`);
+  return found;
+};
+const place = (selector: string) => document.querySelector<HTMLElement>(selector);
+const pointer = (at: Element | null, type = "pointerover", relatedTarget: Element | null = document.body) => {
+  at?.dispatchEvent(new MouseEvent(type, { bubbles: true, relatedTarget }));
+  flushSync();
+};
+const focus = (at: HTMLElement | null) => {
+  at?.focus();
+  flushSync();
+};
+const pass = (time: number) => {
+  vi.advanceTimersByTime(time);
+  flushSync();
+};
+function say(...what: string[]): void {
+  for (const text of what) toasts.show(text, undo());
+  flushSync();
+}
+function shut(nth: number, kind: "close" | "action" = "close"): void {
+  button(nth, kind).click();
+  flushSync();
+}
+
+describe("remarks", () => {
+  it("do not go under the pointer, and stay their time once it left", () => {
+    say("one", "two");
+    pointer(all(testids.toast)[0] ?? null);
+    say("three");
+    toasts.show("mere");
+    toasts.show("another");
+    pass(60_000);
+    expect(texts()).toEqual(["one", "two", "three", "mere", "another"]);
+    pointer(place("#was"));
+    pass(7_900);
+    expect(texts().length).toBe(5);
+    pass(200);
+    expect(texts()).toEqual([]);
+  });
+
+  it("go where the pointer left the window", () => {
+    say("one");
+    pointer(all(testids.toast)[0] ?? null);
+    pass(60_000);
+    expect(texts()).toEqual(["one"]);
+    pointer(all(testids.toast)[0] ?? null, "pointerout", null);
+    pass(8_100);
+    expect(texts()).toEqual([]);
+  });
+
+  it("do not go while the focus is among them", () => {
+    say("one", "two");
+    focus(place("#was"));
+    focus(button(0, "action"));
+    pass(60_000);
+    focus(button(1, "close"));
+    pass(60_000);
+    expect(texts()).toEqual(["one", "two"]);
+    focus(place("#was"));
+    pass(8_100);
+    expect(texts()).toEqual([]);
+  });
+
+  it("closed under the focus give it to the next one's same button, in the end to where it was", async () => {
+    say("one", "two", "three");
+    focus(place("#was"));
+    focus(button(1, "close"));
+    shut(1);
+    await until(() => expect(document.activeElement).toBe(button(1, "close")));
+    expect(texts()).toEqual(["one", "three"]);
+    shut(1);
+    await until(() => expect(document.activeElement).toBe(button(0, "close")));
+    shut(0);
+    await until(() => expect(document.activeElement).toBe(place("#was")));
+    // Nothing is held any more.
+    say("four");
+    pass(8_100);
+    expect(texts()).toEqual([]);
+  });
+
+  it("undone under the focus give it to the next one's way back, or to the only button it has", async () => {
+    const ran: string[] = [];
+    toasts.show(
+      "one",
+      undo(() => void ran.push("one")),
+    );
+    toasts.show("two", undo());
+    toasts.show("mere");
+    flushSync();
+    focus(button(0, "action"));
+    shut(0, "action");
+    await until(() => expect(document.activeElement).toBe(button(0, "action")));
+    await until(() => expect(ran).toEqual(["one"]));
+    shut(0, "action");
+    await until(() => expect(document.activeElement).toBe(button(0, "close")));
+  });
+
+  it.each([
+    ["the field for a message where what had it is gone", () => place("#was")?.remove(), "textarea"],
+    ["the page's main part where there is no field", () => place("main")?.replaceChildren(), "main"],
+  ])("give the focus to %s", async (_, happens, wanted) => {
+    say("one");
+    focus(place("#was"));
+    focus(button(0, "close"));
+    happens();
+    shut(0);
+    await until(() => expect(document.activeElement).toBe(place(wanted)));
+  });
+
+  it("closed by the pointer leave the focus where it is", async () => {
+    say("one", "two");
+    focus(place("#was"));
+    shut(0);
+    await until(() => expect(texts()).toEqual(["two"]));
+    expect(document.activeElement).toBe(place("#was"));
+    expect(target.textContent).not.toContain("one");
+  });
+});

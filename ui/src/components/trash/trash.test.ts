@@ -1,0 +1,98 @@
+// @vitest-environment jsdom
+import { preferences } from "$lib/app/preferences.svelte";
+import { testids } from "$lib/testids";
+import { mounted } from "$lib/testing/mounted";
+import { press, until } from "$lib/testing/stage";
+import { flushSync } from "svelte";
+import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import TrashView from "./TrashView.svelte";
+
+const { replayed, show, get, all } = mounted();
+const PICKED = "/home/mei/rescued";
+
+beforeAll(() => {
+  // A list draws what is in view: here all of it is.
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      constructor(readonly told: (entries: unknown[]) => void) {}
+      observe(target: Element) {
+        const height = target.matches(".pane") ? 900 : 28;
+        queueMicrotask(() => this.told([{ target, contentRect: { width: 240, height } }]));
+      }
+      unobserve() {}
+      disconnect() {}
+    },
+  );
+  Object.defineProperty(HTMLElement.prototype, "offsetParent", { get: () => document.body });
+});
+
+/** The row of the thing whose old place is taken. */
+let row: HTMLElement;
+beforeEach(async () => {
+  await replayed.begin("main");
+  await preferences.begin();
+  show(TrashView, {});
+  await until(() => expect(all(testids.trashRow)[0]?.textContent).toContain("retry_old.rs"));
+  row = get(testids.trashRow);
+  row.focus();
+  flushSync();
+});
+
+const dialog = () => get(testids.trashDialog) as HTMLDialogElement;
+const asked = () => replayed.last("restore_trash");
+function picks(path: string | null): void {
+  replayed.instead = (call) => (call.type === "pick_folder" ? { type: "folder", path } : undefined);
+}
+function click(within: HTMLElement, id: string): void {
+  within.querySelector<HTMLElement>(`[data-testid="${id}"]`)?.click();
+  flushSync();
+}
+
+describe("a thing whose place is taken", () => {
+  it("can go to another place, which is asked for where Enter found it taken", async () => {
+    const id = row.dataset["entry"] ?? "";
+    press(row, "Enter");
+    await until(() => expect(dialog().open).toBe(true));
+    expect(asked()).toMatchObject({ ids: [id], to: null, on_conflict: "ask" });
+
+    // Whoever picks no folder is still asked.
+    picks(null);
+    click(dialog(), testids.trashElsewhere);
+    await until(() => expect(replayed.of("pick_folder").length).toBe(1));
+    await Promise.resolve();
+    expect([dialog().open, replayed.of("restore_trash").length]).toEqual([true, 1]);
+
+    picks(PICKED);
+    click(dialog(), testids.trashElsewhere);
+    await until(() => expect(asked()).toMatchObject({ ids: [id], to: PICKED, on_conflict: "ask" }));
+    await until(() => expect(all(testids.trashRow).some((known) => known.dataset["entry"] === id)).toBe(false));
+    expect(dialog().open).toBe(false);
+  });
+
+  it("can go there from its preview", async () => {
+    const id = row.dataset["entry"] ?? "";
+    await until(() => get(testids.trashElsewhere));
+    picks(PICKED);
+    click(get(testids.trashPreview), testids.trashElsewhere);
+    await until(() => expect(asked()).toMatchObject({ ids: [id], to: PICKED, on_conflict: "ask" }));
+  });
+
+  it("that is taken in the other place too is asked about again, for that place", async () => {
+    const id = row.dataset["entry"] ?? "";
+    const present = { path: `${PICKED}/retry_old.rs`, form: "file", size: 1, modified: null };
+    replayed.instead = (call) => {
+      if (call.type === "pick_folder") return { type: "folder", path: PICKED };
+      return call.type === "restore_trash" && call.on_conflict === "ask"
+        ? { outcomes: [{ type: "taken", id, present }] }
+        : undefined;
+    };
+    press(row, "Enter");
+    await until(() => expect(dialog().open).toBe(true));
+    click(dialog(), testids.trashElsewhere);
+    await until(() => expect(asked()?.to).toBe(PICKED));
+    await until(() => expect(dialog().open).toBe(true));
+    click(dialog(), testids.trashKeepBoth);
+    await until(() => expect(asked()).toMatchObject({ ids: [id], to: PICKED, on_conflict: "keep_both" }));
+  });
+});
