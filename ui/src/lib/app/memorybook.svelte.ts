@@ -198,14 +198,16 @@ export class Memorybook {
     }
   }
 
-  /** Writes SOUL.md or USER.md; nothing at all brings Octo's own words back. */
+  /** Writes SOUL.md or USER.md and offers the way back; nothing at all brings Octo's own words back. */
   async savePersona(kind: PersonaKind, text: string): Promise<void> {
     if (this.busy) return;
     this.busy = true;
     try {
+      const before = this.persona.find((file) => file.kind === kind)?.text ?? "";
       this.persona = (await call("memory", "save_persona", { kind, text })).files;
       edits.delete(personaKey(kind));
-      toasts.show(t("persona.saved", { file: t(`persona.${kind}`) }));
+      const back = { label: t("toast.undo"), run: () => void this.savePersona(kind, before) };
+      toasts.show(t("persona.saved", { file: t(`persona.${kind}`) }), back);
     } catch (error) {
       toasts.fail(error);
     } finally {
