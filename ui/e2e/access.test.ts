@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { perform, scenes } from "./scenes";
 import { Stage, change, close, drive, settled, untilFocused } from "./stage";
+import { ZOOMED, lost } from "./zoom";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -19,60 +20,8 @@ async function at(name: string, more: Partial<Parameters<Stage["open"]>[0]> = {}
   return page;
 }
 
-/** What a window of 1280 by 800 has at 200 %. */
-const ZOOMED = { width: 640, height: 400 };
-
-/** What cannot be brought into view by going there, and what has to be scrolled sideways to be read. */
-function lost(page: Page): Promise<string[]> {
-  return page.evaluate(() => {
-    const root = document.querySelector("dialog[open]") ?? document.body;
-    const name = (element: Element): string => element.outerHTML.slice(0, 110);
-    const found: string[] = [];
-    const shown = (element: Element): boolean =>
-      element.checkVisibility({ visibilityProperty: true, opacityProperty: false }) &&
-      !element.matches("[inert] *, .vh");
-    for (const element of root.querySelectorAll<HTMLElement>("button, input, textarea, select, a[href], h1, h2")) {
-      if (!shown(element) || element.matches(":disabled")) continue;
-      element.scrollIntoView({ block: "nearest", inline: "nearest" });
-      const box = element.getBoundingClientRect();
-      if (box.width === 0 || box.height === 0) continue;
-      const within = box.left >= -1 && box.right <= innerWidth + 1 && box.bottom > 0 && box.top < innerHeight;
-      if (!within) found.push(`out of the window: ${name(element)} ${JSON.stringify(box)}`);
-    }
-    // Code, tables, terminals, differences and drawings may be wider than the window: their layout is their meaning.
-    const wide =
-      "pre, .code, .table-scroll, .diff, .diff2, .term, .file, .hits, svg, .bill-scroll, .tm-tree, .cmd, textarea, input";
-    for (const element of root.querySelectorAll<HTMLElement>("*")) {
-      const { overflowX } = getComputedStyle(element);
-      if (!["auto", "scroll"].includes(overflowX) || !shown(element) || element.closest(wide)) continue;
-      if (element.scrollWidth > element.clientWidth + 1)
-        found.push(`scrolls sideways: ${name(element)} ${element.scrollWidth} in ${element.clientWidth}`);
-    }
-    const { scrollWidth } = document.documentElement;
-    if (scrollWidth > innerWidth) found.push(`the window scrolls sideways: ${scrollWidth}`);
-    return found;
-  });
-}
-
+/** That nothing of any scene is lost, `scenes.test.ts` says. */
 describe("at 200 %", () => {
-  it.each(["main", "permission", "feedback", "new", "first-run", "compacted", "start-failed", "palette", "shortcuts"])(
-    "nothing of %s is lost",
-    async (name) => {
-      const page = await at(name, { size: ZOOMED });
-      expect(await lost(page)).toEqual([]);
-      await close(page);
-    },
-  );
-
-  it.each(["skills", "memory", "trash", "usage"])("nothing of the page %s is lost", async (name) => {
-    const page = await stage.open({ scene: "main", size: ZOOMED });
-    await page.keyboard.press("Control+b");
-    await page.getByTestId(`open-${name}`).click();
-    await settled(page);
-    expect(await lost(page)).toEqual([]);
-    await close(page);
-  });
-
   it("nothing of any page of settings is lost", async () => {
     const page = await stage.open({ scene: "main", size: ZOOMED });
     await page.keyboard.press("Control+,");

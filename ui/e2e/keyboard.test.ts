@@ -1,8 +1,8 @@
 /** Everything by keys: reached, seen, left and come back to. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { perform, scenes } from "./scenes";
 import { Stage, close, focused, settled, untilFocused } from "./stage";
+import { walk } from "./walk";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -10,108 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => stage.end());
 
-/** What was noted in the page: what had the focus, and what had it without showing it. */
-interface Walked {
-  walked: { seen: Set<string>; unseen: Set<string> };
-}
-
-/**
- * Presses Tab until the focus is back where it was and gives what was never reached, and what had the focus without
- * showing it. Things that arrow keys lead to (one of them can be reached), and things behind a dialog, are not wanted.
- */
-async function walk(page: Page): Promise<{ reached: number; missed: string[]; unseen: string[] }> {
-  await page.evaluate(() => {
-    const root = document.querySelector("dialog[open]") ?? document.querySelector(":popover-open") ?? document.body;
-    const wanted = [
-      ...root.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, [tabindex]"),
-    ].filter(
-      (element) =>
-        element.tabIndex >= 0 &&
-        !element.matches(":disabled, [inert] *") &&
-        element.checkVisibility({ visibilityProperty: true }) &&
-        // Of radio buttons one stands for all.
-        !(element instanceof HTMLInputElement && element.type === "radio" && !element.checked),
-    );
-    wanted.forEach((element, at) => (element.dataset["wanted"] = String(at)));
-    // The message field shows the focus by its frame's edge: what that is like without it.
-    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
-    for (const frame of document.querySelectorAll<HTMLElement>(".composer"))
-      frame.dataset["rests"] = getComputedStyle(frame).borderColor;
-  });
-  await page.evaluate(() => {
-    const shows = (element: Element | null): boolean => {
-      if (!element) return false;
-      const style = getComputedStyle(element);
-      return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
-    };
-    const walked = { seen: new Set<string>(), unseen: new Set<string>() };
-    Object.assign(window, { walked });
-    addEventListener("focusin", ({ target: at }) => {
-      if (!(at instanceof HTMLElement)) return;
-      const frame = at.closest<HTMLElement>(".composer");
-      const edge =
-        at.matches("textarea") && frame !== null && getComputedStyle(frame).borderColor !== frame.dataset["rests"];
-      // A field in a frame shows it by the frame.
-      if (!shows(at) && !shows(at.closest(".field")) && !edge) walked.unseen.add(at.outerHTML.slice(0, 120));
-      walked.seen.add(at.dataset["wanted"] ?? "");
-    });
-  });
-  // More presses than there are things mean that the focus is caught somewhere.
-  const count = await page.locator("[data-wanted]").count();
-  for (let press = 0; press < count * 2 + 10; press += 1) {
-    await page.keyboard.press("Tab");
-    if (press < count - 1 || press % 5 !== 0) continue;
-    if ((await page.evaluate(() => (window as unknown as Walked).walked.seen.size)) >= count) break;
-  }
-  return page.evaluate(() => {
-    const { seen, unseen } = (window as unknown as Walked).walked;
-    const missed = [...document.querySelectorAll<HTMLElement>("[data-wanted]")]
-      .filter((element) => !seen.has(element.dataset["wanted"] ?? ""))
-      .map((element) => element.outerHTML.slice(0, 120));
-    return { reached: seen.size, missed, unseen: [...unseen] };
-  });
-}
-
+/** That it reaches everything of every scene, `scenes.test.ts` says. */
 describe("Tab", () => {
-  it.each([
-    "main",
-    "permission",
-    "feedback",
-    "new",
-    "first-run",
-    "compacted",
-    "trash",
-    "activity",
-    "skills",
-    "skill",
-    "memory",
-    "usage",
-    "settings",
-    "general",
-    "behaviour",
-    "rules",
-    "browser-settings",
-    "knowledge",
-    "about",
-    "time",
-    "shortcuts",
-    "trash-dialog",
-    "copy-dialog",
-    "settings-plan",
-    "settings-move",
-    "settings-kept",
-  ])("reaches everything on %s and shows where it is", async (name) => {
-    const scene = scenes[name];
-    if (!scene) throw new Error(`there is no scene ${name}`);
-    const page = await stage.open({ scene: scene.fake, query: scene.query ?? "" });
-    await perform(page, scene);
-    await settled(page);
-    const { reached, missed, unseen } = await walk(page);
-    expect({ missed, unseen }).toEqual({ missed: [], unseen: [] });
-    expect(reached).toBeGreaterThan(name.includes("dialog") || name === "shortcuts" ? 1 : 8);
-    await close(page);
-  });
-
   it("walks with a check that would notice", async () => {
     const page = await stage.open({ scene: "new" });
     await page.evaluate(() => {

@@ -6,6 +6,8 @@ import { scenes as pictured } from "../scripts/pictures.mjs";
 export interface Scene {
   readonly fake: string;
   readonly query?: string;
+  /** Of the window, where it has only one. */
+  readonly size?: readonly [width: number, height: number];
   readonly act?: (page: Page) => Promise<void>;
 }
 

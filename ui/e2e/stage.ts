@@ -53,6 +53,8 @@ export interface Opening {
   /** More of the address, like `&sessions=100`. */
   readonly query?: string;
   readonly language?: "en" | "zh";
+  /** Whose language the system speaks, where none was chosen in Octo; `language` then says nothing. */
+  readonly system?: "en-US" | "zh-CN";
   readonly theme?: "light" | "dark";
   /** In CSS pixels; 1280 by 800. */
   readonly size?: { readonly width: number; readonly height: number };
@@ -94,12 +96,18 @@ export class Stage {
     const context = await this.#browser.newContext({
       viewport: opening.size ?? { width: 1280, height: 800 },
       timezoneId: "UTC",
-      locale: opening.language === "zh" ? "zh-CN" : "en-US",
+      locale: opening.system ?? (opening.language === "zh" ? "zh-CN" : "en-US"),
+      permissions: ["clipboard-read", "clipboard-write"],
       reducedMotion: opening.motion ?? "reduce",
       forcedColors: opening.colours ?? "none",
     });
     await context.route(`${ORIGIN}/**`, answer);
     const page = await context.newPage();
+    await page.addInitScript(() => {
+      const asked: unknown[] = [];
+      Object.assign(window, { asked });
+      addEventListener("asked", (event) => asked.push((event as CustomEvent).detail));
+    });
     page.setDefaultTimeout(45_000);
     const where = `${opening.scene}${opening.query ?? ""}`;
     page.on("pageerror", (error) => this.faults.push(`${where}: ${error.message}`));
@@ -110,11 +118,33 @@ export class Stage {
     if (opening.clock !== "running") await page.clock.setFixedTime(NOW);
     const { theme = "light", language = "en" } = opening;
     const pace = opening.pace === "as_recorded" ? "" : "&fast";
-    await page.goto(`${ORIGIN}/?fake=${opening.scene}${pace}&theme=${theme}&lang=${language}${opening.query ?? ""}`);
-    await page.waitForSelector("main:not([aria-busy]), .wizard");
-    await settled(page);
+    const spoken = opening.system ? "" : `&lang=${language}`;
+    await page.goto(`${ORIGIN}/?fake=${opening.scene}${pace}&theme=${theme}${spoken}${opening.query ?? ""}`);
+    await stands(page);
     return page;
   }
+}
+
+async function stands(page: Page): Promise<void> {
+  await page.waitForSelector("main:not([aria-busy]), .wizard");
+  await settled(page);
+}
+
+/** Loads a page again, as after a restart. With `&lasting` the replay goes on where it was. */
+export async function restart(page: Page): Promise<void> {
+  await page.reload();
+  await stands(page);
+}
+
+/** What the page asked of the core and of the system, of one kind, since it was loaded; oldest first. */
+export function asked(page: Page, type: string): Promise<Record<string, unknown>[]> {
+  return page.evaluate(
+    (type) =>
+      (window as unknown as { asked: { call: Record<string, unknown> }[] }).asked
+        .map(({ call }) => call)
+        .filter((call) => call["type"] === type),
+    type,
+  );
 }
 
 /** Closes a page with its context. */
@@ -149,7 +179,7 @@ export async function settled(page: Page): Promise<void> {
 /** Lets events happen in the replay, publishes other updates, or asks as another window would. */
 export async function drive(
   page: Page,
-  detail: { events?: unknown[]; updates?: unknown[]; request?: unknown },
+  detail: { events?: unknown[]; updates?: unknown[]; request?: unknown; finished?: unknown },
 ): Promise<void> {
   await page.evaluate((what) => dispatchEvent(new CustomEvent("fake", { detail: what })), detail);
 }

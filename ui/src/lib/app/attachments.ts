@@ -14,6 +14,7 @@ export function isAttachment(block: Block): block is Attachment {
 
 /** The largest picture the core keeps, in bytes (see `PutBlob`). */
 const LARGEST = 20 * 1024 * 1024;
+const LIMIT = "20 MiB";
 const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /** Keeps pictures that came without a path: pasted, or dropped from another application. Says by name which cannot be. */
@@ -22,9 +23,9 @@ export async function keepPictures(files: readonly File[]): Promise<Attachment[]
   for (const file of files) {
     const name = file.name || t("attach.pasted");
     if (!PICTURES.includes(file.type)) {
-      toasts.show(t("attach.unsupported", { name }));
+      toasts.show(t("attach.unsupported", { name, limit: LIMIT }));
     } else if (file.size > LARGEST) {
-      toasts.show(t("attach.too_large", { name, limit: "20 MiB" }));
+      toasts.show(t("attach.too_large", { name, limit: LIMIT }));
     } else {
       try {
         const blob = await call("app", "put_blob", { base64: await base64(file), name });

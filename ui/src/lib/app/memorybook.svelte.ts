@@ -199,7 +199,7 @@ export class Memorybook {
     }
   }
 
-  /** Writes SOUL.md or USER.md; nothing at all brings Octo's own words back, and the way back to the person's is offered. */
+  /** Writes SOUL.md or USER.md and offers the way back; nothing at all brings Octo's own words back. */
   async savePersona(kind: PersonaKind, text: string): Promise<void> {
     if (this.busy) return;
     this.busy = true;
@@ -208,9 +208,13 @@ export class Memorybook {
       this.persona = (await call("memory", "save_persona", { kind, text })).files;
       edits.delete(personaKey(kind));
       const file = t(`persona.${kind}`);
+      // What was emptied lies in the trash.
       if (before && before.text.trim() !== "" && text.trim() === "")
         await offerBack("file", [baseName(before.path)], t("persona.emptied", { file }));
-      else toasts.show(t("persona.saved", { file }));
+      else {
+        const undo = (): void => void this.savePersona(kind, before?.text ?? "");
+        toasts.show(t("persona.saved", { file }), { label: t("toast.undo"), run: undo });
+      }
     } catch (error) {
       toasts.fail(error);
     } finally {

@@ -32,7 +32,12 @@ export function appReply(call: AppRequest, settings: FakeSettings, { library, pi
       if (call.proxy.type === "manual") throw failure("settings.proxy_not_tried", { host: "github.com" });
       return { host: "github.com" };
     case "get_about":
-      return { version: "0.1.0", home: "/home/mei/.octo", user_home: "/home/mei", system_language: "en" };
+      return {
+        version: "0.1.0",
+        home: "/home/mei/.octo",
+        user_home: "/home/mei",
+        system_language: navigator.language,
+      };
     case "list_commands":
       return { commands: [...COMMANDS, ...library.commands(call.folder)] };
     case "list_profiles":

@@ -380,8 +380,16 @@ export class FakeBrowser {
     const asks = this.state.type === "waiting_for_allow";
     const told = (part: string, args = {}): ApiError => failure(`browser.check.${part}`, args);
     const chrome = { browser: "Chrome" };
+    const none = new URLSearchParams(location.search).has("no-browsers");
     return [
-      { about: "installed", result: "fine", note: told("installed", chrome), repair: null },
+      none
+        ? {
+            about: "installed",
+            result: "broken",
+            note: failure("browser.none_installed"),
+            repair: { type: "choose_folder" },
+          }
+        : { about: "installed", result: "fine", note: told("installed", chrome), repair: null },
       { about: "version", result: "fine", note: told("asks"), repair: null },
       inside
         ? { about: "listens", result: "fine", note: told("listens", chrome), repair: null }

@@ -4,9 +4,11 @@ import { type SessionState, apply as applySession } from "$lib/state/session";
 import { FakeActivity } from "./fake-activity";
 import { appReply } from "./fake-app";
 import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
+import { unknownCommand } from "./fake-commands";
 import { FakeHome } from "./fake-data";
 import { hostReply } from "./fake-host";
 import { fakeCalls, fakeReport, fakeSwitch } from "./fake-ledger";
+import { last, lasted, statesOf } from "./fake-lasting";
 import { FakeLibrary } from "./fake-library";
 import { FIRST_PAGE, type History, pageBefore, partAt } from "./fake-many";
 import { modelReply } from "./fake-models";
@@ -18,8 +20,10 @@ import { FakeSettings } from "./fake-settings";
 import { emptyState, snapshotOf } from "./fake-states";
 import { FakeTime, timeFailure } from "./fake-time";
 import { FakeTrash } from "./fake-trash";
+import { answered, stopped } from "./fake-turns";
 import type {
   BackgroundCommand,
+  Draft,
   Event,
   LedgerRequest,
   Message,
@@ -47,10 +51,7 @@ export class FakeCore {
   readonly #seqs = new Map<string, number>();
   readonly #time = new FakeTime(new URLSearchParams(location.search).has("full") ? "beyond" : "within");
   readonly #trash = new FakeTrash((totals) => this.emit({ type: "trash" }, { type: "trash_changed", totals }));
-  readonly library = new FakeLibrary(
-    (state) => this.publish("library", { type: "library", state }),
-    (what, back) => this.#trash.put(what, back),
-  );
+  readonly library: FakeLibrary;
   readonly activity = new FakeActivity({
     sessions: () => this.#list.sessions,
     places: () => this.#settings.settings.live_turns,
@@ -68,9 +69,12 @@ export class FakeCore {
     id: newId,
   });
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
+  /** The draft of the session that is not started yet. */
+  #newDraft: Draft = { text: "", attachments: [] };
   readonly #settings: FakeSettings;
-
   readonly #history: History | null;
+  /** Whether it goes on from before a reload. */
+  readonly resumed: boolean;
 
   constructor(
     scene: string,
@@ -80,6 +84,11 @@ export class FakeCore {
   ) {
     this.#scene = scene;
     this.#history = history;
+    this.library = new FakeLibrary(
+      scene === "first-run" ? "new" : "used",
+      (state) => this.publish("library", { type: "library", state }),
+      (what, back) => this.#trash.put(what, back),
+    );
     this.browser = new FakeBrowser(
       browserAt(scene),
       (state) => this.publish("browser", { type: "browser", state }),
@@ -109,9 +118,28 @@ export class FakeCore {
       (what, back) => this.#trash.put(what, back),
     );
     this.#list = withRead(this.#list);
-    this.#settings = new FakeSettings(this.#recorded.get("settings")?.[0], (snapshot) =>
+    const before = lasted();
+    this.resumed = before !== null;
+    this.#settings = new FakeSettings(this.#recorded.get("settings")?.[0], before?.settings ?? null, (snapshot) =>
       this.emit({ type: "settings" }, { type: "settings_changed", snapshot }),
     );
+    if (!before) return;
+    this.#list = { ...before.list, troubles: new Map() };
+    for (const [name, state] of statesOf(before)) this.#states.set(name, state);
+    for (const [blob, picture] of before.pictures) this.pictures.set(blob, picture);
+    this.#newDraft = before.newDraft;
+  }
+
+  /** Has what is to outlast a reload kept. */
+  #last(): void {
+    const { pictures } = this;
+    last({
+      list: this.#list,
+      states: this.#states,
+      settings: this.#settings.snapshot,
+      newDraft: this.#newDraft,
+      pictures,
+    });
   }
 
   /** What a new subscription starts with: the state as it is, then what was recorded after it. */
@@ -153,17 +181,14 @@ export class FakeCore {
   listen(name: string, deliver: (batch: Update[]) => void): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners);
-    const watch = (batch: Update[]): void => {
-      for (const update of batch) this.#note(name, update);
-      deliver(batch);
-    };
-    listeners.add(watch);
+    listeners.add(deliver);
     const first = this.begin(name)[0];
     if (first) this.#note(name, first);
-    return () => listeners.delete(watch);
+    return () => listeners.delete(deliver);
   }
 
   publish(name: string, update: Update): void {
+    this.#note(name, update);
     for (const deliver of this.#listeners.get(name) ?? []) deliver([update]);
   }
 
@@ -189,6 +214,7 @@ export class FakeCore {
     }
     if (topic.type === "settings" || topic.type === "trash") this.#seqs.set(name, last + 1);
     this.publish(name, { type: "event", envelope });
+    this.#last();
   }
 
   #change(id: string, change: Partial<SessionInfo>): void {
@@ -196,6 +222,9 @@ export class FakeCore {
   }
 
   #replace(info: SessionInfo): void {
+    // One that nobody opened yet is opened as it is now.
+    const recorded = this.#recorded.get(`session/${info.id}`)?.[0];
+    if (recorded?.type === "snapshot" && recorded.snapshot.topic === "session") recorded.snapshot.info = info;
     this.emit({ type: "session", id: info.id }, { type: "session_changed", info });
     this.emit({ type: "sessions" }, { type: "session_listed", info });
     this.activity.changed();
@@ -286,6 +315,8 @@ export class FakeCore {
       case "stop":
         // It lets go of the page at once.
         this.publish(`session/${call.session}`, { type: "page", page: null });
+        for (const event of stopped(this.#state(call.session), Date.now()))
+          this.emit({ type: "session", id: call.session }, event);
         this.#change(call.session, { status: "idle" });
         return {};
       case "stop_command": {
@@ -298,10 +329,8 @@ export class FakeCore {
         return {};
       }
       case "answer_question":
-        this.emit(
-          { type: "session", id: call.session },
-          { type: "question_closed", question: call.question, answer: call.answer },
-        );
+        for (const event of answered(this.#state(call.session), call.question, call.answer, Date.now()))
+          this.emit({ type: "session", id: call.session }, event);
         if (this.#state(call.session).questions.length === 0) this.#change(call.session, { status: "running" });
         return {};
       case "edit_queued":
@@ -346,12 +375,17 @@ export class FakeCore {
         return info;
       }
       case "set_draft":
+        this.#states.set(`session/${call.session}`, { ...this.#state(call.session), draft: call.draft });
+        return (this.#last(), {});
+      case "get_draft":
+        return this.#state(call.session).draft;
       case "set_new_draft":
+        this.#newDraft = call.draft;
+        return (this.#last(), {});
+      case "get_new_draft":
+        return this.#newDraft;
       case "retry_turn":
         return {};
-      case "get_draft":
-      case "get_new_draft":
-        return { text: "", attachments: [] };
       default:
         return call satisfies never;
     }
@@ -399,11 +433,10 @@ export class FakeCore {
     const state = this.#state(id);
     const first = blocks[0];
     if (first?.type === "text" && first.text.trim() === "/new") return { type: "new" };
-    if (first?.type === "text" && first.text.startsWith("/")) {
-      this.emit(
-        { type: "session", id },
-        { type: "command_answered", note: failure("command.unknown", { name: first.text.slice(1) }) },
-      );
+    const skills = this.library.commands(state.info.folder);
+    const unknown = first?.type === "text" && blocks.length === 1 ? unknownCommand(first.text, skills) : null;
+    if (unknown) {
+      this.emit({ type: "session", id }, { type: "command_answered", note: unknown });
       return { type: "command" };
     }
     if (state.info.status !== "idle" && state.info.status !== "failed") {
@@ -411,17 +444,16 @@ export class FakeCore {
       this.emit({ type: "session", id }, { type: "queue_changed", queue: [...state.queue, queued] });
       return { type: "queued", id: queued.id };
     }
-    const message: Message = {
-      id: newId(),
-      turn: newId(),
-      role: "user",
-      blocks,
-      meta: { origin: "person", at: Date.now() },
-    };
+    const turn = newId();
+    // What waited goes along.
+    const said = [...state.queue.map((queued) => queued.blocks), blocks].map((blocks): Message => {
+      return { id: newId(), turn, role: "user", blocks, meta: { origin: "person", at: Date.now() } };
+    });
     const name = `session/${id}`;
     if (!this.#states.has(name)) this.#states.set(name, emptyState(state.info));
     const open = this.#states.get(name) ?? state;
-    this.#states.set(name, { ...open, messages: [...open.messages, message] });
+    this.#states.set(name, { ...open, messages: [...open.messages, ...said], queue: [] });
+    this.#last();
     this.publish(name, { type: "snapshot", snapshot: { topic: "session", ...snapshotOf(this.#state(id)) } });
     return { type: "started" };
   }

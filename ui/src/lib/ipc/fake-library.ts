@@ -61,9 +61,13 @@ export class FakeLibrary {
   readonly #changed: (state: LibraryState) => void;
   readonly #putAway: PutAway;
 
-  constructor(changed: (state: LibraryState) => void, putAway: PutAway) {
+  /** In a new home nothing was written of the person yet. */
+  constructor(home: "new" | "used", changed: (state: LibraryState) => void, putAway: PutAway) {
     this.#changed = changed;
     this.#putAway = putAway;
+    if (home === "used") return;
+    this.#memories = [];
+    this.#persona = this.#persona.map((file) => ({ ...file, text: "" }));
   }
 
   get state(): LibraryState {

@@ -257,12 +257,21 @@ function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRu
     ),
     made(
       "cloud-bills",
-      plan("Compare cloud bills", "Compare this month's bill with the last.", {
-        type: "cron",
-        expression: "0 10 * * 1",
-      }),
+      plan(
+        "Compare cloud bills",
+        "Compare this month's bill with the last.",
+        { type: "cron", expression: "0 10 * * 1" },
+        { missed: "skip" },
+      ),
       "active",
-      [run("cloud-bills", "Compare cloud bills", past(since(1), 10), 240, { status: { type: "over_budget" } })],
+      [
+        run("cloud-bills", "Compare cloud bills", past(since(1), 10), 240, { status: { type: "over_budget" } }),
+        run("cloud-bills", "Compare cloud bills", past(since(1) + 7, 10), 0, {
+          ...undone,
+          cause: { type: "missed", times: 2 },
+          status: { type: "skipped", reason: { type: "missed", times: 2 } },
+        }),
+      ],
     ),
     made(
       "clean-downloads",

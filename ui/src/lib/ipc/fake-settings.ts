@@ -63,6 +63,8 @@ export class FakeSettings {
 
   constructor(
     recorded: Update | undefined,
+    /** As they were before a reload. */
+    before: SettingsSnapshot | null,
     private readonly changed: (snapshot: SettingsSnapshot) => void,
   ) {
     const first = firstSettings();
@@ -71,7 +73,7 @@ export class FakeSettings {
     const chosen = new URLSearchParams(location.search);
     const language = chosen.get("lang");
     const theme = chosen.get("theme");
-    this.#snapshot = {
+    this.#snapshot = before ?? {
       ...known,
       settings: {
         // What was recorded came before some of them.

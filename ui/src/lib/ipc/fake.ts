@@ -7,7 +7,7 @@ import { browserScene, isBrowserScene } from "./fake-browser";
 import { FakeCore } from "./fake-core";
 import { longHistory, manySessions } from "./fake-many";
 import type { Transport } from "./index";
-import type { Event, Request, Topic, Update } from "./types";
+import type { Event, Request, TaskRun, Topic, Update } from "./types";
 
 const recordings = import.meta.glob<string>("../../../../tests/fixtures/events/*.jsonl", {
   query: "?raw",
@@ -57,15 +57,18 @@ interface Driven {
   readonly events?: readonly { topic: Topic; event: Event }[];
   readonly updates?: readonly Update[];
   readonly request?: Request;
+  /** A run of a task that comes to its end, by the task's file. */
+  readonly finished?: { readonly task: string; readonly run: Partial<TaskRun> };
 }
 
 /** A script lets events happen and publishes other updates by an event of the window, and asks as another window would. */
 function driven(core: FakeCore): void {
   addEventListener("fake", (happened) => {
-    const { events, updates, request } = (happened as CustomEvent<Driven>).detail;
+    const { events, updates, request, finished } = (happened as CustomEvent<Driven>).detail;
     for (const { topic, event } of events ?? []) core.emit(topic, event);
     for (const update of updates ?? []) core.publish(topicOf(update) ?? "", update);
     if (request) void core.answer(request);
+    if (finished) core.schedule.finish(finished.task, finished.run);
   });
 }
 
@@ -94,14 +97,23 @@ export async function replay(scene: string): Promise<Transport & { readonly core
   driven(core);
   // The session of the scene is the one that opens.
   const opened = own.find((update) => update.type === "snapshot");
+  if (core.resumed) return transport(core, query);
   localStorage.removeItem("octo.last-session");
   if (opened?.type === "snapshot" && opened.snapshot.topic === "session") {
     localStorage.setItem("octo.last-session", opened.snapshot.info.id);
   }
+  return transport(core, query);
+}
+
+function transport(core: FakeCore, query: URLSearchParams): Transport & { readonly core: FakeCore } {
   const pace = query.has("fast") ? 0 : PACE;
   return {
     core,
-    request: (request) => core.answer(request),
+    request(request) {
+      // A script sees what is asked, of the system too.
+      dispatchEvent(new CustomEvent("asked", { detail: request }));
+      return core.answer(request);
+    },
     subscribe(topic, onBatch) {
       const name = topicName(topic);
       const pending = core.begin(name);

@@ -1,9 +1,14 @@
-/** axe-core on every scene, in both themes and languages: WCAG 2.2 AA and axe's best practices, no violation. */
+/**
+ * Every scene, in one page each: axe-core in both themes and languages (WCAG 2.2 AA and its best practices, no
+ * violation), everything reached by Tab and seen there, and nothing lost at 200 %.
+ */
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Scene, perform, scenes } from "./scenes";
 import { Stage, change, close, settled } from "./stage";
+import { walk } from "./walk";
+import { ZOOMED, lost } from "./zoom";
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 // A menu lies in the top layer and belongs to its button, wherever in the document it stands.
@@ -47,16 +52,34 @@ async function examineAll(page: Page): Promise<string[]> {
   return found;
 }
 
-describe.concurrent("no violation", () => {
+/** What Tab does not reach, or reaches without showing it, and then what is lost at twice the size. */
+async function goThrough(page: Page, scene: Scene): Promise<{ missed: string[]; unseen: string[]; lost: string[] }> {
+  // A menu is gone through by arrows, and closed by Tab.
+  const menu = (await page.locator("[role=menu]:popover-open").count()) > 0;
+  const { missed, unseen, reached } = menu ? { missed: [], unseen: [], reached: 1 } : await walk(page);
+  if (reached === 0) missed.push("nothing was there to be reached");
+  const [width, height] = scene.size ?? [ZOOMED.width * 2, ZOOMED.height * 2];
+  await page.setViewportSize({ width: width / 2, height: height / 2 });
+  await settled(page);
+  return { missed, unseen, lost: await lost(page) };
+}
+
+const FINE = { missed: [], unseen: [], lost: [] };
+
+describe.concurrent("all is well", () => {
   // One with nothing to connect to has no settings to change: it says so in the system's language.
   const still = new Set(["start-failed", "start-damaged"]);
 
   for (const [name, scene] of Object.entries(scenes).filter(([name]) => !still.has(name))) {
     it(`on ${name}`, async () => {
-      const page = await stage.open({ scene: scene.fake, query: scene.query ?? "" });
+      const [width, height] = scene.size ?? [1280, 800];
+      const page = await stage.open({ scene: scene.fake, query: scene.query ?? "", size: { width, height } });
       await perform(page, scene);
       await settled(page);
       expect(await examineAll(page)).toEqual([]);
+      await change(page, { language: "en" });
+      await page.waitForSelector('html[lang="en"]');
+      expect(await goThrough(page, scene)).toEqual(FINE);
       await close(page);
     });
   }
@@ -73,6 +96,7 @@ describe.concurrent("no violation", () => {
       await page.emulateMedia({ colorScheme: "dark" });
       await settled(page);
       expect(await examine(page, "colours", "dark")).toEqual([]);
+      expect(await goThrough(page, scene)).toEqual(FINE);
       await close(page);
     },
   );

@@ -1,0 +1,187 @@
+/** The acceptance cases of sessions: beginning, finding, keeping and changing them. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { current, pasteScreenshot, pick, row, say } from "./person";
+import { Stage, asked, close, drive, restart, settled, untilFocused } from "./stage";
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await Stage.start();
+});
+afterAll(() => stage.end());
+
+/** How soon another window has to show something, in milliseconds. */
+const SECOND = { timeout: 1_000 };
+
+describe("sessions", () => {
+  it("13. a session with options: the chosen profile, model, native-picked folder and name are shown in it", async () => {
+    const page = await stage.open({ scene: "main" });
+    await page.getByTestId("new-session").click();
+    await page.getByTestId("new-title").fill("Bees");
+    await page.getByTestId("new-folder-pick").click();
+    await expect.poll(() => page.getByTestId("new-folder").inputValue()).toBe("/home/mei/code/picked");
+    expect(await asked(page, "pick_folder")).toHaveLength(1);
+    await page.getByTestId("profile-general").click();
+    await page.getByTestId("status-model").click();
+    await pick(page, "qwen3-30b");
+    await page.getByTestId("composer").fill("How many hives are there?");
+    await page.getByTestId("send").click();
+    await page.getByTestId("user-message").waitFor();
+    const head = page.locator(".head");
+    expect(await head.getByRole("heading").innerText()).toBe("Bees");
+    expect(await head.innerText()).toContain(say("profile.general"));
+    expect(await page.getByTestId("status-model").innerText()).toContain("qwen3-30b");
+    expect(await page.getByTestId("status-folder").getAttribute("title")).toBe("/home/mei/code/picked");
+    expect(await row(page, "Bees").getAttribute("aria-current")).toBe("page");
+    await close(page);
+  });
+
+  it("14. the first message in an unnamed session: the session is renamed after it, wherever it is named", async () => {
+    const page = await stage.open({ scene: "main" });
+    await page.keyboard.press("Control+n");
+    await untilFocused(page, "composer");
+    await page.keyboard.type("Count the hives");
+    await page.keyboard.press("Enter");
+    await page.getByTestId("user-message").waitFor();
+    expect(await page.locator(".head").getByRole("heading").innerText()).toBe("Count the hives");
+    expect(await row(page, "Count the hives").count()).toBe(1);
+    await expect.poll(() => page.title()).toContain("Count the hives");
+    await close(page);
+  });
+
+  it("37. unsent text and attachments are still there on coming back to a session and after a restart", async () => {
+    const page = await stage.open({ scene: "main", query: "&lasting" });
+    const composer = page.getByTestId("composer");
+    await composer.fill("Half a thought");
+    await pasteScreenshot(page);
+    await page.getByTestId("attachment").waitFor();
+    await row(page, "Reply to the landlord").click();
+    await expect.poll(() => composer.inputValue()).toBe("");
+    expect(await page.getByTestId("attachment").count()).toBe(0);
+    await composer.fill("Another one");
+    await row(page, "Resume uploads").click();
+    await expect.poll(() => composer.inputValue()).toBe("Half a thought");
+    expect(await page.getByTestId("attachment").count()).toBe(1);
+    // Of a session that is not begun yet it holds as well.
+    await page.keyboard.press("Control+n");
+    await page.getByTestId("new-folder").waitFor();
+    await composer.fill("A new beginning");
+    await restart(page);
+    await page.keyboard.press("Control+n");
+    await page.getByTestId("new-folder").waitFor();
+    await expect.poll(() => composer.inputValue()).toBe("A new beginning");
+    await row(page, "Resume uploads").click();
+    await expect.poll(() => composer.inputValue()).toBe("Half a thought");
+    const picture = page.getByTestId("attachment").locator("img");
+    await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+    await row(page, "Reply to the landlord").click();
+    await expect.poll(() => composer.inputValue()).toBe("Another one");
+    await close(page);
+  });
+
+  it("38. switching the model changes only that session, and a restart keeps it", async () => {
+    const page = await stage.open({ scene: "main", query: "&lasting" });
+    const model = page.getByTestId("status-model");
+    await row(page, "Reply to the landlord").click();
+    await expect.poll(() => model.innerText()).toContain("claude-sonnet-4-5");
+    await model.click();
+    await pick(page, "qwen3-30b");
+    await expect.poll(() => model.innerText()).toContain("qwen3-30b");
+    const session = await current(page);
+    expect(await asked(page, "set_model")).toMatchObject([{ session }]);
+    for (const other of ["Rename photos", "Resume uploads"]) {
+      await row(page, other).click();
+      await expect.poll(() => model.innerText()).toContain("claude-sonnet-4-5");
+    }
+    await page.keyboard.press("Control+n");
+    await page.getByTestId("new-folder").waitFor();
+    expect(await model.innerText()).toContain("claude-sonnet-4-5");
+    await restart(page);
+    await row(page, "Reply to the landlord").click();
+    await expect.poll(() => model.innerText()).toContain("qwen3-30b");
+    await close(page);
+  });
+
+  it("41. what is pinned, renamed or deleted, here or in another window, is shown within a second", async () => {
+    const page = await stage.open({ scene: "main" });
+    const menu = async (title: string, entry: string): Promise<void> => {
+      await row(page, title).click({ button: "right" });
+      await pick(page, entry);
+    };
+    await menu("Reply to the landlord", say("session.rename"));
+    await page.keyboard.type("Answer the landlord");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => row(page, "Answer the landlord").count(), SECOND).toBe(1);
+    await menu("Answer the landlord", say("session.pin"));
+    const pinned = async (title: string): Promise<boolean> => {
+      const lines = await page.locator(".side-list :is(.side-label, .name)").allTextContents();
+      const at = (words: string): number => lines.findIndex((line) => line.trim() === words);
+      return at(say("group.pinned")) < at(title) && at(title) < at(say("group.today"));
+    };
+    await expect.poll(() => pinned("Answer the landlord"), SECOND).toBe(true);
+    await menu("Answer the landlord", say("session.delete"));
+    await expect.poll(() => row(page, "Answer the landlord").count(), SECOND).toBe(0);
+    await page
+      .getByTestId("toast")
+      .getByRole("button", { name: say("toast.undo") })
+      .click();
+    await expect.poll(() => row(page, "Answer the landlord").count(), SECOND).toBe(1);
+
+    const session = await row(page, "Rename photos").getAttribute("data-session");
+    const elsewhere = (call: Record<string, unknown>): Promise<void> =>
+      drive(page, { request: { domain: "sessions", call: { ...call, session } } });
+    await elsewhere({ type: "rename_session", title: "Photos by date" });
+    await expect.poll(() => row(page, "Photos by date").count(), SECOND).toBe(1);
+    await elsewhere({ type: "pin_session", pinned: true });
+    await expect.poll(() => pinned("Photos by date"), SECOND).toBe(true);
+    await row(page, "Photos by date").click();
+    await expect.poll(() => page.locator(".head").getByRole("heading").innerText()).toBe("Photos by date");
+    await elsewhere({ type: "delete_session" });
+    await expect.poll(() => row(page, "Photos by date").count(), SECOND).toBe(0);
+    await close(page);
+  });
+
+  it("43. searching finds titles and message text, with highlights, filters by type and date, and a jump to the message", async () => {
+    const page = await stage.open({ scene: "long", query: "&messages=400" });
+    await page.keyboard.press("Control+Shift+f");
+    await untilFocused(page, "search");
+    await page.keyboard.type("photos");
+    await expect.poll(() => page.getByTestId("session-row").allInnerTexts()).toHaveLength(1);
+    expect(await row(page, "Rename photos").count()).toBe(1);
+    await page.getByTestId("search").fill("Question 8:");
+    const hit = page.getByTestId("search-hit").first();
+    await hit.waitFor();
+    expect((await hit.locator("mark").allInnerTexts()).join(" ").toLowerCase()).toContain("question");
+    await hit.click();
+    const marked = page.locator(".t-row[data-marked]");
+    await marked.waitFor();
+    expect(await marked.innerText()).toContain("Question 8:");
+    expect(await marked.isVisible()).toBe(true);
+
+    await page.getByTestId("search").fill("");
+    const titles = async (): Promise<string[]> => {
+      await settled(page);
+      const rows = await page.getByTestId("session-row").locator(".name").allInnerTexts();
+      return rows.map((title) => title.trim());
+    };
+    const all = await titles();
+    await page.getByTestId("session-filter").click();
+    const filters = page.getByTestId("session-filters");
+    await filters.getByLabel(say("search.filter.source")).selectOption("demo");
+    await expect.poll(titles).toEqual(["Octo demo"]);
+    await filters.getByLabel(say("search.filter.source")).selectOption("");
+    await filters.getByLabel(say("search.filter.since")).fill("2026-11-20");
+    await filters.getByLabel(say("search.filter.until")).fill("2026-11-20");
+    await expect.poll(titles).not.toEqual(all);
+    const days = await titles();
+    expect(days).toContain("Explain the retry loop in sync.rs");
+    expect(days).not.toContain("Resume uploads after a dropped connection");
+    expect(days).not.toContain("Join two CSV exports on order id");
+    await page.getByTestId("session-filters-clear").click();
+    await expect.poll(titles).toEqual(all);
+    await close(page);
+  });
+});
+
+it("nothing wrote an error or a warning to its console", () => {
+  expect(stage.faults).toEqual([]);
+});

@@ -1,0 +1,193 @@
+/** The acceptance cases of what is seen of an agent's work: thinking, tools, questions and what it cost. */
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { current, row, say } from "./person";
+import { Stage, asked, close, restart, settled } from "./stage";
+import { Telling, command, difference } from "./telling";
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await Stage.start();
+});
+afterAll(() => stage.end());
+
+/** A session in which a turn began. */
+async function telling(page: Page): Promise<Telling> {
+  return Telling.begin(page, await current(page), "Make the upload tests pass");
+}
+
+describe("an agent's work", () => {
+  it("19. reasoning appears in a thinking block that remembers whether it was opened or closed", async () => {
+    const page = await stage.open({ scene: "compacted" });
+    const model = await telling(page);
+    await model.message();
+    await model.piece("reasoning", "The client keeps no record of finished parts.");
+    const blocks = page.getByTestId("reasoning");
+    expect(await blocks.last().innerText()).toBe(say("reasoning.now"));
+    expect(await blocks.last().getAttribute("aria-expanded")).toBe("false");
+    await blocks.last().click();
+    await page.getByText("The client keeps no record of finished parts.").waitFor();
+    await model.block("reasoning", "The client keeps no record of finished parts.");
+    expect(await blocks.last().innerText()).toBe(say("reasoning.done"));
+    // What comes later is open too, also after a restart.
+    await model.message();
+    await model.block("reasoning", "So the list of ETags is the natural token.");
+    await page.getByText("So the list of ETags is the natural token.").waitFor();
+    await restart(page);
+    await row(page, "Resume uploads").click();
+    await blocks.first().waitFor();
+    expect(await blocks.first().getAttribute("aria-expanded")).toBe("true");
+    await blocks.first().focus();
+    await page.keyboard.press("Enter");
+    expect(await blocks.first().getAttribute("aria-expanded")).toBe("false");
+    await restart(page);
+    await row(page, "Resume uploads").click();
+    await blocks.first().waitFor();
+    expect(await blocks.first().getAttribute("aria-expanded")).toBe("false");
+    await close(page);
+  });
+
+  it("20. several tools form one group with count, live status and output, which can be collapsed", async () => {
+    const page = await stage.open({ scene: "compacted" });
+    const model = await telling(page);
+    await model.message();
+    const read = { type: "text", path: "/home/mei/code/harbor/a.rs", first_line: 1, last_line: 2, total_lines: 2 };
+    const first = await model.call("file_reader", { ...read, text: "fn a() {}\n" });
+    await model.ends(first, "file_reader", { ...read, text: "fn a() {}\n" }, "done");
+    const line = command("cargo test --test upload");
+    const second = await model.call("terminal", line);
+    await model.runs(second, "terminal", line);
+    await model.writes(second, "test resumes ... ok\n");
+    const third = await model.call("terminal", command("cargo fmt"));
+    const head = page.getByTestId("step-group").last();
+    expect(await head.innerText()).toContain(say("count.steps.other", { n: 3 }));
+    const steps = page.getByTestId("step-row");
+    const states = async (): Promise<(string | null)[]> => {
+      const all = await steps.evaluateAll((rows) => rows.map((row) => row.getAttribute("data-state")));
+      return all.slice(-3);
+    };
+    expect(await states()).toEqual(["ended", "started", "planned"]);
+    await page.getByText("test resumes ... ok").waitFor();
+    await head.click();
+    expect(await head.getAttribute("aria-expanded")).toBe("false");
+    expect(await page.getByText("test resumes ... ok").count()).toBe(0);
+    // Folded, it says what goes on.
+    expect(await head.innerText()).toContain(say("step.ran.now"));
+    await head.click();
+    const done = command("cargo test --test upload", {
+      output: "test resumes ... ok\n",
+      state: { type: "exited", code: 0 },
+    });
+    await model.ends(second, "terminal", done, "done");
+    await model.ends(
+      third,
+      "terminal",
+      command("cargo fmt", { output: "", state: { type: "exited", code: 0 } }),
+      "done",
+    );
+    expect(await states()).toEqual(["ended", "ended", "ended"]);
+    await close(page);
+  });
+
+  it("22. a failed command's card is marked failed, with exit code, last output and a link to the full log", async () => {
+    const page = await stage.open({ scene: "compacted" });
+    const model = await telling(page);
+    await model.message();
+    const log = "/home/mei/.octo/shells/5000/c1.log";
+    const call = await model.call("terminal", command("cargo test"));
+    const lines = Array.from({ length: 400 }, (_, n) => `test part_${n} ... ok`).join("\n");
+    const failed = { output: `${lines}\ntest never_twice ... FAILED\n`, state: { type: "exited", code: 101 }, log };
+    await model.ends(call, "terminal", command("cargo test", failed), "failed");
+    const step = page.locator(`[data-step="${call}"]`);
+    expect(await step.getAttribute("data-state")).toBe("failed");
+    expect(await step.innerText()).toContain(say("run.exit", { code: 101 }));
+    const body = page.getByTestId("step-body").last();
+    expect(await body.innerText()).toContain("never_twice ... FAILED");
+    expect(await body.innerText()).not.toContain("part_0 ");
+    await body.getByRole("button", { name: say("run.show_log") }).click();
+    await expect.poll(() => asked(page, "reveal")).toMatchObject([{ path: log }]);
+    await close(page);
+  });
+
+  it("23. after a restart old tool calls show the same cards, diffs and feedback questions as when they were live", async () => {
+    const page = await stage.open({ scene: "compacted", query: "&lasting" });
+    const model = await telling(page);
+    await model.message();
+    await model.block("text", "I change it and run the tests.");
+    const edit = difference("/home/mei/code/harbor/a.rs", "let parts = all();", "let parts = missing();");
+    await model.ends(await model.call("edit", edit), "edit", edit, "done");
+    const failed = command("cargo test", { output: "FAILED\n", state: { type: "exited", code: 101 } });
+    await model.ends(await model.call("terminal", failed), "terminal", failed, "failed");
+    await model.message();
+    const view = { type: "feedback", question: "Which part?", context: "Two of **three**.", options: ["One", "Two"] };
+    const { type, question, context, options } = view;
+    await model.asks("request_user_feedback", { ...view, answer: null }, { type, question, context, options });
+    const cards = async (): Promise<string[]> => {
+      await settled(page);
+      return page.locator("[data-testid=transcript] :is(.steps, .diff, .term, .question)").allInnerTexts();
+    };
+    const live = await cards();
+    expect(live.join("\n")).toContain("let parts = missing();");
+    expect(live.join("\n")).toContain("Which part?");
+    await restart(page);
+    expect(await cards()).toEqual(live);
+    // It is answered after a restart as before it.
+    await page.getByTestId("feedback-text").fill("The second");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.getByTestId("feedback").count()).toBe(0);
+    const answered = await cards();
+    await restart(page);
+    expect(await cards()).toEqual(answered);
+    await close(page);
+  });
+
+  it("25. a question with options is a card with buttons: a click answers once, and free text also answers", async () => {
+    const page = await stage.open({ scene: "feedback" });
+    const card = page.getByTestId("feedback");
+    expect(await card.innerText()).toContain("Keep reading settings.json as a fallback?");
+    const option = page.getByTestId("feedback-option");
+    expect(await option.allInnerTexts()).toEqual(["For one release, with a warning", "No, remove it now"]);
+    await option.nth(1).click();
+    const send = page.getByTestId("feedback-send");
+    // Where a click only chooses, the button beside it answers.
+    if ((await card.count()) > 0 && (await send.isEnabled().catch(() => false))) await send.click();
+    await expect.poll(() => card.count()).toBe(0);
+    const answers = await asked(page, "answer_question");
+    expect(answers).toMatchObject([{ answer: { type: "text", text: "No, remove it now" } }]);
+    await close(page);
+
+    const other = await stage.open({ scene: "feedback" });
+    await other.getByTestId("feedback-text").fill("Until March");
+    await other.keyboard.press("Enter");
+    await expect.poll(() => other.getByTestId("feedback").count()).toBe(0);
+    expect(await asked(other, "answer_question")).toMatchObject([{ answer: { type: "text", text: "Until March" } }]);
+    await close(other);
+  });
+
+  it("40. a finished task shows tokens, cache reuse, duration and estimated cost, and adds them to the session's total", async () => {
+    const page = await stage.open({ scene: "main" });
+    await page.keyboard.press("Escape");
+    await page.locator('[data-testid="turn-end"][data-end="stopped"]').waitFor();
+    const total = async (): Promise<number> =>
+      Number(/\$([\d.]+)/.exec(await page.getByTestId("status-cost").innerText())?.[1]);
+    const before = await total();
+    const model = await telling(page);
+    await model.message();
+    await model.block("text", "Done.");
+    await model.over({ input: 2_000, cache_read: 18_000, cache_write: 0, output: 26_000 }, 401_400_000);
+    const end = page.getByTestId("turn-end").last();
+    await expect.poll(() => end.innerText()).toContain("$0.40");
+    const words = await end.innerText();
+    expect(words).toContain("18.0 s");
+    expect(words).toContain(say("turn.tokens", { n: "46k" }));
+    expect(words).toContain(say("turn.cached", { share: "90%" }));
+    await expect.poll(async () => Math.round(((await total()) - before) * 100)).toBe(40);
+    await page.getByTestId("status-cost").click();
+    await page.getByText(say("count.calls.other", { n: 47 })).waitFor();
+    await close(page);
+  });
+});
+
+it("nothing wrote an error or a warning to its console", () => {
+  expect(stage.faults).toEqual([]);
+});

@@ -1,0 +1,94 @@
+/** What a person reads and does, for the tests of the acceptance cases. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Locator, type Page } from "playwright-core";
+
+type Words = Readonly<Record<string, string>>;
+
+function wordsOf(language: "en" | "zh"): Words {
+  const read = (file: string): Words =>
+    JSON.parse(readFileSync(join(import.meta.dirname, "../../words", language, file), "utf8")) as Words;
+  return { ...read("ui.json"), ...read("errors.json") };
+}
+
+const ENGLISH = wordsOf("en");
+const CHINESE = wordsOf("zh");
+
+/** The English words of a key, with what they are about put in. */
+export function say(key: string, about: Record<string, string | number> = {}): string {
+  const words = ENGLISH[key];
+  if (words === undefined) throw new Error(`there are no words ${key}`);
+  return words.replace(/\{(\w+)\}/g, (hole, name: string) => String(about[name] ?? hole));
+}
+
+/** English words that are in view, said or hinted although they have Chinese ones. */
+export async function leftInEnglish(page: Page): Promise<string[]> {
+  const shown = await page.evaluate(() => {
+    const texts: string[] = [];
+    for (const element of document.querySelectorAll("body *")) {
+      if (!element.checkVisibility({ visibilityProperty: true })) continue;
+      for (const name of ["placeholder", "aria-label", "title"]) texts.push(element.getAttribute(name) ?? "");
+      for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) texts.push(node.nodeValue ?? "");
+    }
+    return texts.map((text) => text.trim()).filter((text) => text !== "");
+  });
+  const english = new Set(
+    Object.entries(ENGLISH).flatMap(([key, words]) => (CHINESE[key] === words || words.includes("{") ? [] : [words])),
+  );
+  // Some are names in one place and words in another.
+  const also = new Set(Object.values(CHINESE));
+  return [...new Set(shown.filter((text) => english.has(text) && !also.has(text)))];
+}
+
+/** Picks a line of the menu that is open. */
+export async function pick(page: Page, name: string): Promise<void> {
+  await page.locator(".menu:popover-open .menu-item", { hasText: name }).first().click();
+}
+
+/** Goes to a page of the settings. */
+export async function settings(page: Page, section: string): Promise<void> {
+  await page.getByTestId("open-settings").click();
+  await page.locator(`[data-page="${section}"]`).first().click();
+}
+
+/** A session of the list by its title. */
+export function row(page: Page, title: string): Locator {
+  return page.getByTestId("session-row").filter({ hasText: title });
+}
+
+/** The id of the session that is on screen. */
+export async function current(page: Page): Promise<string> {
+  const id = await page.locator('[data-testid="session-row"][aria-current]').getAttribute("data-session");
+  if (id === null) throw new Error("no session is open");
+  return id;
+}
+
+/** Puts a picture into the clipboard and pastes it by its keys. */
+export async function pasteScreenshot(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const canvas = document.createElement("canvas");
+    canvas.width = 64;
+    canvas.height = 40;
+    const pen = canvas.getContext("2d");
+    if (pen) {
+      pen.fillStyle = "#2f6b46";
+      pen.fillRect(0, 0, 64, 40);
+    }
+    const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/png"));
+    if (blob) await navigator.clipboard.write([new ClipboardItem({ "image/png": blob })]);
+  });
+  await page.getByTestId("composer").focus();
+  await page.keyboard.press("Control+v");
+}
+
+/** Drops a file onto the message field, as another application gives it. */
+export async function dropFile(page: Page, file: { name: string; type: string; bytes: number }): Promise<void> {
+  const data = await page.evaluateHandle(({ name, type, bytes }) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([new Uint8Array(bytes)], name, { type }));
+    return transfer;
+  }, file);
+  const field = page.locator(".composer");
+  await field.dispatchEvent("dragover", { dataTransfer: data });
+  await field.dispatchEvent("drop", { dataTransfer: data });
+}

@@ -1,0 +1,56 @@
+/** What of a replay outlasts a reload with `?lasting`, as the core and its database outlast a page. */
+import type { ListState } from "$lib/state/list";
+import { open, type SessionState } from "$lib/state/session";
+import { idsFrom, idsSoFar } from "./fake-parts";
+import { snapshotOf } from "./fake-states";
+import type { Draft, SessionInfo, SessionSnapshot, SettingsSnapshot } from "./types";
+
+/** Where it is put; as long as the tab lives. */
+const KEPT = "octo.replay";
+
+/** What is kept. */
+export interface Lasting {
+  readonly list: Pick<ListState, "seq" | "total"> & { readonly sessions: readonly SessionInfo[] };
+  readonly states: readonly (readonly [string, SessionSnapshot])[];
+  readonly settings: SettingsSnapshot;
+  readonly newDraft: Draft;
+  readonly pictures: readonly (readonly [string, string])[];
+  readonly ids: number;
+}
+
+const asked = (): boolean => new URLSearchParams(location.search).has("lasting");
+
+/** What was kept; null at the first load, and where nothing is to last. */
+export function lasted(): Lasting | null {
+  const kept = asked() ? sessionStorage.getItem(KEPT) : null;
+  if (kept === null) return null;
+  const found = JSON.parse(kept) as Lasting;
+  idsFrom(found.ids);
+  return found;
+}
+
+/** The sessions as they were kept. */
+export function statesOf({ states }: Lasting): [string, SessionState][] {
+  return states.map(([name, snapshot]) => [name, open(snapshot)]);
+}
+
+/** Keeps everything as it is now. */
+export function last(now: {
+  list: ListState;
+  states: ReadonlyMap<string, SessionState>;
+  settings: SettingsSnapshot;
+  newDraft: Draft;
+  pictures: ReadonlyMap<string, string>;
+}): void {
+  if (!asked()) return;
+  const { seq, sessions, total } = now.list;
+  const kept: Lasting = {
+    list: { seq, sessions, total },
+    states: [...now.states].map(([name, state]) => [name, snapshotOf(state)] as const),
+    settings: now.settings,
+    newDraft: now.newDraft,
+    pictures: [...now.pictures],
+    ids: idsSoFar(),
+  };
+  sessionStorage.setItem(KEPT, JSON.stringify(kept));
+}

@@ -1,0 +1,57 @@
+/** What the core tells of a turn of a replay as the person stops it, or answers a question of it. */
+import type { SessionState } from "$lib/state/session";
+import type { Answer, Block, CallView, Event, ToolView } from "./types";
+
+/** What a view says of a command that was stopped. */
+function killed(view: ToolView | null): ToolView | null {
+  return view?.type === "command" ? { ...view, state: { type: "killed" } } : view;
+}
+
+/** The events of a stop, in their order: what there is stays, what runs and waits is over. What is queued is not touched. */
+export function stopped(state: SessionState, now: number): Event[] {
+  const turn = state.turns.at(-1);
+  if (!turn || turn.ended_at !== null) return [];
+  const texts = state.streaming.flatMap((stream): Event[] => {
+    if (stream.kind.type !== "text" && stream.kind.type !== "reasoning") return [];
+    const block: Block =
+      stream.kind.type === "text" ? { type: "text", text: stream.text } : { type: "reasoning", text: stream.text };
+    return [{ type: "block_added", message: stream.message, index: stream.block, block }];
+  });
+  const open = state.messages.filter(
+    (message) => message.turn === turn.id && message.role === "assistant" && message.meta.end === undefined,
+  );
+  const calls = [...state.calls.values()].filter((call) => call.turn === turn.id && call.state.type !== "ended");
+  const over = (call: CallView): CallView => ({
+    ...call,
+    view: killed(call.view),
+    state: {
+      type: "ended",
+      status: "stopped",
+      at: now,
+      duration_ms: call.state.type === "started" ? now - call.state.at : 0,
+    },
+  });
+  return [
+    { type: "turn_stopping", turn: turn.id },
+    ...texts,
+    ...open.map((message): Event => ({ type: "message_ended", message: message.id, end: "stopped", usage: null })),
+    ...state.questions.map((question): Event => ({ type: "question_closed", question: question.id, answer: null })),
+    ...calls.map((call): Event => ({ type: "call_changed", call: over(call) })),
+    { type: "turn_ended", turn: { ...turn, ended_at: now, end: { type: "stopped" } } },
+  ];
+}
+
+/** The events of an answer: its question is closed, and its call goes on, is refused or has what was answered. */
+export function answered(state: SessionState, question: string, answer: Answer, now: number): Event[] {
+  const asked = state.questions.find((known) => known.id === question);
+  const call = state.calls.get(asked?.call ?? "");
+  const closed: Event = { type: "question_closed", question, answer };
+  if (!call) return [closed];
+  const ended = (status: "done" | "denied"): CallView["state"] => ({ type: "ended", status, at: now, duration_ms: 0 });
+  const changed = (change: Partial<CallView>): Event => ({ type: "call_changed", call: { ...call, ...change } });
+  if (answer.type === "no") return [closed, changed({ state: ended("denied") })];
+  if (answer.type !== "text") return [closed, changed({ state: { type: "started", at: now } })];
+  const view: ToolView | null =
+    call.view?.type === "feedback" ? { ...call.view, answer: answer.text } : (call.view ?? null);
+  return [closed, changed({ state: ended("done"), view })];
+}
