@@ -221,7 +221,7 @@ describe("SOUL.md and USER.md", () => {
       toasts.list.at(-1)?.action?.run();
     }
     await until(() => expect(detail()).toContain("Mei, in Taipei"));
-    // What was empty before has no way back.
+    // What is written where nothing was can be taken back, too.
     persona("soul").click();
     await until(() => get(testids.personaEdit));
     get(testids.personaEdit).click();
@@ -229,7 +229,8 @@ describe("SOUL.md and USER.md", () => {
     type(testids.personaText, "Be brief.");
     get(testids.personaSave).click();
     await until(() => expect(toasts.list.at(-1)?.text).toContain("SOUL.md saved"));
-    expect(toasts.list.at(-1)?.action).toBeUndefined();
+    toasts.list.at(-1)?.action?.run();
+    await until(() => expect(words(get(testids.personaDetail))).toContain("You are Octo."));
   });
 
   it("are written; more than reaches the model is said", async () => {
