@@ -1,7 +1,9 @@
 /** The model's Markdown as sanitised HTML, block by block, so that a stream only redraws its end. */
 import DOMPurify from "dompurify";
 import MarkdownIt, { type Env } from "markdown-it";
+import { formula } from "./formulas.svelte";
 import { highlight } from "./highlight.svelte";
+import { findFormulas, setFormulas } from "./math";
 
 /** The words that appear inside rendered Markdown. */
 export interface MarkdownWords {
@@ -19,6 +21,8 @@ export interface MarkdownOptions {
 const engine = new MarkdownIt({ html: false, linkify: true, breaks: true, typographer: false });
 // Only full addresses: "readme.md" is a file name, not a site in Moldova.
 engine.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
+
+findFormulas(engine);
 
 const escape = engine.utils.escapeHtml;
 
@@ -109,7 +113,7 @@ const purify = {
     "div",
     "button",
   ],
-  ALLOWED_ATTR: ["href", "title", "class", "type", "start", "tabindex", "data-copy", "data-picture"],
+  ALLOWED_ATTR: ["href", "title", "class", "type", "start", "tabindex", "data-copy", "data-picture", "data-math"],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
 };
@@ -147,7 +151,7 @@ export function parseBlocks(
     const raw = engine.renderer.render(group, engine.options, env);
     let html = clean.get(raw);
     if (html === undefined) {
-      html = DOMPurify.sanitize(raw, purify);
+      html = setFormulas(DOMPurify.sanitize(raw, purify), formula);
       clean.set(raw, html);
     }
     blocks.push({ html, line: group[0]?.map?.[0] ?? 0 });
@@ -166,10 +170,11 @@ export function spokenText(source: string, code: string): string {
     .parse(source, { references: {} })
     .flatMap((token) => {
       if (token.type === "fence" || token.type === "code_block") return [code];
+      if (token.type.startsWith("formula")) return [token.content];
       if (token.type !== "inline") return [];
       const parts = (token.children ?? []).map((child) => {
         if (child.type === "softbreak" || child.type === "hardbreak") return " ";
-        return child.type === "text" || child.type === "code_inline" || child.type === "image" ? child.content : "";
+        return ["text", "code_inline", "image", "formula"].includes(child.type) ? child.content : "";
       });
       return [parts.join("")];
     })

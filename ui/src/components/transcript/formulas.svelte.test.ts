@@ -1,0 +1,33 @@
+// @vitest-environment jsdom
+import { mounted } from "$lib/testing/mounted";
+import { until, words } from "$lib/testing/stage";
+import { flushSync, mount, unmount } from "svelte";
+import { expect, it } from "vitest";
+import Markdown from "./Markdown.svelte";
+
+const { target } = mounted();
+const text = "The roots of $ax^2 + bx + c$ cost $5:\n\n$$\nx = \\frac{-b}{2a}\n- c\n$$\n\nThat is all, and";
+
+it("formulas of an answer that streams are set once they are whole, and stay as they are", async () => {
+  const props = $state({ text: "", streaming: true });
+  const shown = mount(Markdown, { target, props });
+  const at = (length: number): void => {
+    props.text = text.slice(0, length);
+    flushSync();
+  };
+  at(text.indexOf(" cost"));
+  expect(words(target)).toBe("The roots of ax^2 + bx + c");
+  await until(() => expect(target.querySelectorAll(".katex").length).toBe(1));
+  at(text.indexOf("- c"));
+  // What is not whole yet is shown as it comes, as nothing else than that.
+  expect([...target.querySelectorAll("li, code")].map(words)).toEqual(["$$ x = \\frac{-b}{2a}"]);
+  at(text.indexOf("That"));
+  expect(target.querySelectorAll(".katex-display").length).toBe(1);
+  at(text.indexOf("all"));
+  const [first, second] = target.querySelectorAll(".katex");
+  at(text.length);
+  expect([...target.querySelectorAll(".katex")]).toEqual([first, second]);
+  expect(first?.isConnected && second?.isConnected).toBe(true);
+  expect(words(target)).toContain("cost $5:");
+  await unmount(shown);
+});
