@@ -84,7 +84,7 @@ pub(crate) fn leak(url: &Url, memory: &Memory) -> Option<Leak> {
     if readings.iter().any(|text| holds_mail(text)) {
         return Some(Leak::Mail);
     }
-    if readings.iter().cloned().chain(host.readings()).any(|text| holds_number(&text)) {
+    if readings.iter().chain([&host.spaced()]).any(|text| holds_number(text)) {
         return Some(Leak::Number);
     }
     // No key is looked for in a host: as `asia-` begins one it begins many a region of a cloud, and what else a key is
@@ -115,9 +115,19 @@ impl Named {
         Self { labels: name.split('.').filter(|label| !label.is_empty()).map(in_letters).collect() }
     }
 
-    /// As words, whether a dot or a hyphen parts them, and each part as it stands, which may be a code.
+    /// As words, whether a dot or a hyphen parts them.
+    fn spaced(&self) -> String {
+        self.labels.join(" ")
+    }
+
+    /// As words, and as the codes that some of its labels are together.
     fn readings(&self) -> impl Iterator<Item = String> {
-        [self.labels.join(" "), self.labels.join("-"), self.labels.concat()].into_iter()
+        const TOGETHER: usize = 8;
+        let together = |between: &str| {
+            let runs = (1..=TOGETHER).flat_map(|many| self.labels.windows(many));
+            runs.map(|labels| labels.join(between)).collect::<Vec<_>>().join(" ")
+        };
+        [self.spaced(), together("-"), together("."), together("")].into_iter()
     }
 
     fn characters(&self) -> usize {
@@ -128,30 +138,31 @@ impl Named {
     fn holds_data(&self) -> bool {
         // What is encoded as names of other scripts are is read in their letters.
         let words = || self.labels.iter().flat_map(|label| label.split(['-', '_']));
-        let encoded: usize = words().filter(|word| is_piece(word)).map(str::len).sum();
-        encoded >= RUN || words().any(|word| word.chars().count() > WORD || is_hex_run(word))
+        let long_enough = |word: &&str| word.is_ascii() && word.len() >= PIECE;
+        let encoded =
+            |is: fn(&str) -> bool| words().filter(long_enough).filter(|word| is(word)).map(str::len).sum();
+        let (mixed, unspeakable): (usize, usize) = (encoded(is_mixed), encoded(is_unspeakable));
+        // There are words that nobody can say. Beside what is no word they are pieces of it.
+        mixed > 0 && mixed + unspeakable >= RUN
+            || words().any(|word| word.chars().count() > WORD || is_hex_run(word))
     }
 }
 
 /// A label in its own letters, where it is one of another script.
 fn in_letters(label: &str) -> String {
-    let (letters, outcome) =
-        Uts46::new().to_unicode(label.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow);
+    let (letters, outcome) = Uts46::new().to_unicode(label.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow);
     if outcome.is_ok() { letters.into_owned() } else { label.to_owned() }
 }
 
-/// Whether a part of a name reads like a piece of encoded data: letters and digits mixed, or letters that nobody can
-/// say.
-fn is_piece(piece: &str) -> bool {
-    const UNSPEAKABLE: usize = 5;
-    let has = |is: fn(&u8) -> bool| piece.bytes().any(|byte| is(&byte));
-    let vowels = |byte: &u8| b"aeiouy".contains(byte);
-    let unspeakable = piece
-        .as_bytes()
-        .split(vowels)
-        .any(|run| run.len() >= UNSPEAKABLE && run.iter().all(u8::is_ascii_alphabetic));
-    let mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
-    piece.is_ascii() && piece.len() >= PIECE && (mixed || unspeakable)
+fn is_mixed(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_digit()) && word.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Letters alone, more of them in a row without a vowel than words have.
+fn is_unspeakable(word: &str) -> bool {
+    const IN_A_ROW: usize = 5;
+    word.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && word.split(['a', 'e', 'i', 'o', 'u', 'y']).any(|run| run.len() >= IN_A_ROW)
 }
 
 fn holds_mail(text: &str) -> bool {

@@ -90,8 +90,7 @@ impl Memory {
         let page = texts.first().and_then(|(origin, _)| origin.parse::<Site>().ok());
         for (origin, text) in texts {
             let Ok(site) = origin.parse::<Site>() else { continue };
-            let role =
-                if page.as_ref() == Some(&site) { Role::Page } else { Role::FrameOf(page.clone()) };
+            let role = if page.as_ref() == Some(&site) { Role::Page } else { Role::FrameOf(page.clone()) };
             self.learn(&site, role, text);
         }
     }
@@ -134,8 +133,7 @@ impl Memory {
         let pages = self.held_as(&Role::Page);
         if pages > SITES {
             self.forget_oldest(&Role::Page);
-        }
-        if self.sites.len() - pages > FRAMED {
+        } else if self.sites.len() - pages > FRAMED {
             let frames = self.sites.iter().map(|shown| &shown.role).filter(|role| **role != Role::Page);
             if let Some(fullest) = frames.max_by_key(|role| self.held_as(role)).cloned() {
                 self.forget_oldest(&fullest);

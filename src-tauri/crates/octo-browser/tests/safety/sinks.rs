@@ -201,8 +201,8 @@ fn a_key_that_writes_is_judged_with_what_the_field_holds() {
     }
     let holding = |holds: &str| Element { holds: holds.into(), ..text_line("Note") };
     for (holds, key) in [
-        (&LETTER[..LETTER.len() - 1], "d"),
-        (&LETTER[1..], "t"),
+        (LETTER.strip_suffix('d').expect("its last"), "d"),
+        (LETTER.strip_prefix('t').expect("its first"), "t"),
         ("411111111111111", "1"),
         ("4111 1111 1111 111", "1"),
     ] {
@@ -230,11 +230,7 @@ fn a_button_in_an_editor_is_pressed_and_the_editor_is_not() {
         (editor("Delete", true), Action::Click, vec![Sink::Says(Deed::Delete)]),
         (editor("Pay now", true), Action::Click, vec![Sink::Says(Deed::Buy)]),
         (editor("Pay now", true), Action::Press { key: "Space" }, vec![Sink::Says(Deed::Buy)]),
-        (
-            editor("Pay now", true),
-            Action::Press { key: "Enter" },
-            vec![Sink::Says(Deed::Buy), Sink::Enter],
-        ),
+        (editor("Pay now", true), Action::Press { key: "Enter" }, vec![Sink::Says(Deed::Buy), Sink::Enter]),
         (editor("Bold", true), Action::Click, vec![]),
         (editor("Pay the rent and delete this note", false), Action::Click, vec![]),
         (editor("Pay now", false), Action::Press { key: "Space" }, vec![]),
