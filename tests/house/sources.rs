@@ -110,6 +110,22 @@ const IMPORTED: &[&str] = &[
 const PUT_OFF: &[&str] =
     &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("todo", "!"), concat!("unimplemented", "!")];
 
+/// What is never said to a browser: pages notice the first, and the others take away what protects its person. By the
+/// names of the protocol and of its types, without gaps.
+const NEVER_SAID: &[&str] = &[
+    "Runtime.enable",
+    "runtime::EnableParams",
+    "setIgnoreCertificateErrors",
+    "SetIgnoreCertificateErrorsParams",
+    "Fetch.enable",
+    "fetch::EnableParams",
+    "setBypassCSP",
+    "SetBypassCspParams",
+];
+
+/// Modules of the protocol of which none is enabled.
+const NEVER_ENABLED: &[&str] = &["runtime::{", "fetch::{"];
+
 struct Source {
     /// Its path in the checkout, with `/` on every system.
     path: String,
@@ -261,6 +277,50 @@ fn no_work_is_put_off_in_a_comment() {
         .map(|(source, number, line)| format!("{}:{number}: {}", source.path, line.trim()))
         .collect();
     assert!(found.is_empty(), "do it or file it:\n{}", found.join("\n"));
+}
+
+/// What a text says to a browser that is never said.
+fn said_wrongly<'line>(lines: impl Iterator<Item = &'line str>) -> Option<&'static str> {
+    let code: String =
+        lines.filter(|line| !is_comment(line)).flat_map(str::chars).filter(|c| !c.is_whitespace()).collect();
+    let enabled = NEVER_ENABLED.iter().find(|module| {
+        code.match_indices(*module).any(|(at, _)| {
+            let before = code.get(..at).and_then(|before| before.chars().next_back());
+            let names =
+                code.get(at + module.len()..).and_then(|rest| rest.split_once('}')).map(|(names, _)| names);
+            !before.is_some_and(|c| c.is_alphanumeric() || c == '_')
+                && names.is_some_and(|names| names.split(',').any(|name| name.starts_with("EnableParams")))
+        })
+    });
+    NEVER_SAID.iter().find(|words| code.contains(*words)).or(enabled).copied()
+}
+
+#[test]
+fn no_browser_is_told_to_let_its_guard_down() {
+    let rust = SOURCES.iter().filter(|source| source.is(&[".rs", ".js"]) && !source.is_test());
+    let found: Vec<String> = rust
+        .filter_map(|source| {
+            let words = said_wrongly(source.shipped().map(|(_, line)| line))?;
+            Some(format!("{}: {words}", source.path))
+        })
+        .collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    for said in [
+        "link.call(None, runtime::EnableParams::default(), LIMIT)",
+        "use chromiumoxide::cdp::js_protocol::runtime::{\n    EnableParams,\n    EvaluateParams,\n};",
+        "browser_protocol::{fetch::{self, EnableParams as Begin}, page}",
+        "SetIgnoreCertificateErrorsParams::new(true)",
+        "\"Page.setBypassCSP\"",
+    ] {
+        assert!(said_wrongly(said.lines()).is_some(), "{said}");
+    }
+    for plain in [
+        "link.call(on, page::EnableParams::default(), FIRST)",
+        "use js_protocol::runtime::{EvaluateParams, CallFunctionOnParams};",
+        "// Without `Runtime.enable`, which pages notice.",
+    ] {
+        assert_eq!(said_wrongly(plain.lines()), None, "{plain}");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ use std::{
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// How long the first answer of a browser may take after its handshake.
+/// How long the first answer of a browser may take after its handshake, where its person is not asked.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 /// The same of one that was started just now: it answers once it is up, which takes long from a cold disk, and with a
 /// profile that is made first. One that ends is heard of at once, and the person can give up.
@@ -308,7 +308,13 @@ impl Attempt {
             None => transport,
         };
         let link = Link::over(transport);
-        let patience = if running.is_some() { START } else { FIRST_ANSWER };
+        let patience = match mode {
+            // What its person allowed is not thrown away for being slow: the next attempt would ask them again. They can
+            // give it up.
+            Mode::Approval => Duration::MAX,
+            Mode::OwnProfile => START,
+            Mode::Flag => FIRST_ANSWER,
+        };
         let version = link
             .call(None, crate::cdp::browser_protocol::browser::GetVersionParams {}, patience)
             .await?

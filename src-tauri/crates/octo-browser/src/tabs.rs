@@ -155,7 +155,7 @@ impl Tabs {
     ///
     /// # Errors
     ///
-    /// [`TabError`].
+    /// [`TabError`]. No tab stays that cannot be told of.
     pub async fn open(&self, url: &str) -> Result<Tab, TabError> {
         self.create(CreateTargetParams::new(url)).await
     }
@@ -173,7 +173,12 @@ impl Tabs {
         let target = self.link.call(None, tab, BROWSER).await?.target_id;
         self.numbers.own(&target);
         let number = self.numbers.number(&target);
-        self.find(number).await
+        let found = self.find(number).await;
+        if found.is_err() {
+            // Nobody gets to know of it who could close it.
+            self.link.tell(None, CloseTargetParams::new(target));
+        }
+        found
     }
 
     /// Closes a tab. What its page asks before it goes is a dialog of that tab.
@@ -283,3 +288,6 @@ pub(crate) fn only(kinds: &[&str]) -> TargetFilter {
     let wanted = kinds.iter().map(|kind| FilterEntry { exclude: None, r#type: Some((*kind).to_owned()) });
     TargetFilter::new(wanted.chain([FilterEntry { exclude: Some(true), r#type: None }]).collect::<Vec<_>>())
 }
+
+#[cfg(test)]
+mod tests;

@@ -186,14 +186,28 @@ fn what_a_person_cannot_see_is_left_out_or_marked() {
     let texts = [whole("hostile"), snapshot.read(&Piece::Whole, 0, WHOLE).expect("the page").text];
     for text in texts {
         assert!(!text.contains("HIDDEN"), "{text}");
-        for seen in ["Visible soup text.", "Visible gradient.", "Visible on picture.", "Visible scroll two."]
-        {
+        for seen in [
+            "Visible soup text.",
+            "Visible gradient.",
+            "Visible on picture.",
+            "Visible scroll two.",
+            "Visible on oklch.",
+            "Visible press",
+            "Visible outline.",
+            "Visible fade.",
+            "Visible filter.",
+        ] {
             assert!(text.contains(seen), "{seen} in {text}");
         }
         assert!(text.chars().all(|char| !matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{e0000}'..='\u{e007f}')));
     }
-    assert!(whole("hostile").contains("(in the colour of its background) MARKED-white"));
-    assert_eq!(snapshot.hidden_texts(), 13);
+    for marked in ["white", "blue", "fill", "oklch", "p3", "cut"] {
+        let marked = format!("(in the colour of its background) MARKED-{marked}");
+        assert!(whole("hostile").contains(&marked), "{marked}");
+    }
+    assert!(whole("hostile").contains("click \"Visible press\""), "its name is read on any background");
+    assert!(!whole("hostile").contains("background) Visible"));
+    assert_eq!(snapshot.hidden_texts(), 19);
 }
 
 #[test]

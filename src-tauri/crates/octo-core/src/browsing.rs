@@ -90,8 +90,8 @@ struct Standing {
     told: BrowserState,
     /// Why the last attempt came to nothing.
     failure: Option<ApiError>,
-    /// That the person declined or gave up. The browser's own question may still stand there then, and no tool asks
-    /// another before the person did something.
+    /// That the person declined or gave up, or that the browser said nothing once it had asked them. Its own question may
+    /// still stand there then, and no tool raises another before the person did something.
     held_back: Option<ApiError>,
     /// How often the person did something of their own: what they gave up before does not count after it.
     acted: u64,
@@ -224,8 +224,8 @@ impl HomeBrowser {
         self.detach().await;
     }
 
-    /// The attachment for a tool. Once the person declined or gave up, a tool asks them no more until they attach by
-    /// themselves or say something new.
+    /// The attachment for a tool. Once the person declined or gave up, or the browser fell silent, a tool asks them no more
+    /// until they attach by themselves or say something new.
     ///
     /// # Errors
     ///
@@ -260,12 +260,22 @@ impl HomeBrowser {
             Ok(connected) => connected,
             Err(error) => {
                 let told = state::not_connected(&error);
-                if matches!(error, ConnectError::Declined | ConnectError::Cancelled) {
-                    let mut standing = lock(&self.0.standing);
-                    if standing.acted == acted {
-                        standing.held_back = Some(told.clone());
-                    }
+                let mut standing = lock(&self.0.standing);
+                let is_held_back = match error {
+                    // Their answer is to this very question, whatever else they did while it stood.
+                    ConnectError::Declined => true,
+                    // They may have allowed it: the next attempt would ask them once more.
+                    ConnectError::Silent(_) => true,
+                    ConnectError::Cancelled => standing.acted == acted,
+                    ConnectError::NoBrowser
+                    | ConnectError::PortTaken { .. }
+                    | ConnectError::Unreachable(_)
+                    | ConnectError::Launch(_) => false,
+                };
+                if is_held_back {
+                    standing.held_back = Some(told.clone());
                 }
+                drop(standing);
                 return Err(self.failed(told));
             }
         };

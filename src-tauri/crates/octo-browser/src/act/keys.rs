@@ -123,7 +123,12 @@ impl Stroke {
 
     /// Whether it writes something where text goes.
     pub(crate) fn writes(&self) -> bool {
-        self.key.text.is_some()
+        self.text().is_some()
+    }
+
+    /// What it writes where text goes.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.key.text.as_deref()
     }
 
     pub(crate) fn held(&self) -> HeldKeys {

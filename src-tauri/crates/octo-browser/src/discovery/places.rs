@@ -7,6 +7,7 @@ use super::{
 use std::{
     fs,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 /// What is read of a `DevToolsActivePort` at most. It has two short lines.
@@ -56,6 +57,11 @@ impl Candidate {
             return None;
         }
         PortFile::parse(&fs::read_to_string(path).ok()?)
+    }
+
+    /// When the browser wrote that file. It does so at each start.
+    pub fn port_written(&self) -> Option<SystemTime> {
+        fs::metadata(self.folder.join("DevToolsActivePort")).ok()?.modified().ok()
     }
 }
 

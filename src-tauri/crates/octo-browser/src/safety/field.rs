@@ -262,6 +262,10 @@ pub struct Element {
     pub field: Field,
     /// Whether text can be written into it, found from the element and not from its role.
     pub editing: Editing,
+    /// Whether a press on it does something although text can be written into it or around it: a button in an editor.
+    pub is_pressed: bool,
+    /// What is written in it, where text goes; nothing of a password.
+    pub holds: String,
     /// Where it leads, resolved: an anchor's `href`.
     pub href: Option<String>,
     /// The name of the file it offers: an anchor's `download` attribute, which may be empty.

@@ -5,14 +5,17 @@ use super::{
     memory::{Memory, Quote, readings},
     site::Site,
 };
-use url::Url;
+use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
+use url::{Host, Url};
 
 /// The most characters of query and fragment that pass: a search, a filter and a few ids are below.
 const DATA: usize = 200;
 /// The most characters of a path that pass.
 const PATH: usize = 400;
-/// The longest label of a host that passes: names of people are far below, and 63 is the most there can be.
-const LABEL: usize = 40;
+/// The most characters of a host that pass. The longest that services give out are below, and 253 are the most.
+const HOST: usize = 120;
+/// The longest word in a host that passes: the longest that languages have are below, and 63 are the most.
+const WORD: usize = 40;
 /// The shortest run that is taken for encoded data.
 const RUN: usize = 32;
 
@@ -60,15 +63,20 @@ const KEYS: [&str; 22] = [
     "ssh-rsa",
 ];
 
+/// The shortest part of a host's name that can be a piece of encoded data.
+const PIECE: usize = 6;
+
 /// What an address that the model wrote would tell. An address that some page showed tells nothing new.
 pub(crate) fn leak(url: &Url, memory: &Memory) -> Option<Leak> {
     if memory.showed_address(url.as_str()) {
         return None;
     }
-    let host = url.host_str().unwrap_or_default();
+    let host = Named::of(url);
     let (query, fragment) = (url.query().unwrap_or_default(), url.fragment().unwrap_or_default());
     let whole = [url.path(), query, fragment].join(" ");
-    if let Some(quote) = memory.quoted(&whole, Site::of(url).as_ref()) {
+    let to = Site::of(url);
+    let quote = host.readings().find_map(|text| memory.quoted(&text, to.as_ref()));
+    if let Some(quote) = quote.or_else(|| memory.quoted(&whole, to.as_ref())) {
         return Some(Leak::Quote(quote));
     }
     // Before what was read is looked at: it would be found in the decoded data too.
@@ -76,12 +84,16 @@ pub(crate) fn leak(url: &Url, memory: &Memory) -> Option<Leak> {
     if readings.iter().any(|text| holds_mail(text)) {
         return Some(Leak::Mail);
     }
-    if readings.iter().any(|text| holds_number(text)) {
+    if readings.iter().chain([&host.spaced()]).any(|text| holds_number(text)) {
         return Some(Leak::Number);
     }
-    let is_encoded = readings.iter().any(|text| holds_key(text)) || holds_run(&whole);
-    if is_encoded || host.split('.').any(|label| label.len() > LABEL || is_hex_run(label)) {
+    // No key is looked for in a host: as `asia-` begins one it begins many a region of a cloud, and what else a key is
+    // made of reads like encoded data.
+    if readings.iter().any(|text| holds_key(text)) || holds_run(&whole) || host.holds_data() {
         return Some(Leak::Encoded);
+    }
+    if host.characters() > HOST {
+        return Some(Leak::Long { characters: host.characters() });
     }
     let characters = query.chars().count() + fragment.chars().count();
     if characters > DATA {
@@ -89,6 +101,68 @@ pub(crate) fn leak(url: &Url, memory: &Memory) -> Option<Leak> {
     }
     let path = url.path().chars().count();
     (path > PATH).then_some(Leak::Long { characters: path })
+}
+
+/// The name that an address gives its host, which whoever owns the end of it gets to see whole. Empty for one that has
+/// only a number.
+struct Named {
+    labels: Vec<String>,
+}
+
+impl Named {
+    fn of(url: &Url) -> Self {
+        let Some(Host::Domain(name)) = url.host() else { return Self { labels: Vec::new() } };
+        Self { labels: name.split('.').filter(|label| !label.is_empty()).map(in_letters).collect() }
+    }
+
+    /// As words, whether a dot or a hyphen parts them.
+    fn spaced(&self) -> String {
+        self.labels.join(" ")
+    }
+
+    /// As words, and as the codes that some of its labels are together.
+    fn readings(&self) -> impl Iterator<Item = String> {
+        const TOGETHER: usize = 8;
+        let together = |between: &str| {
+            let runs = (1..=TOGETHER).flat_map(|many| self.labels.windows(many));
+            runs.map(|labels| labels.join(between)).collect::<Vec<_>>().join(" ")
+        };
+        [self.spaced(), together("-"), together("."), together("")].into_iter()
+    }
+
+    fn characters(&self) -> usize {
+        self.labels.iter().map(|label| label.chars().count() + 1).sum()
+    }
+
+    /// Whether it holds encoded data: in one label, or in pieces over several.
+    fn holds_data(&self) -> bool {
+        // What is encoded as names of other scripts are is read in their letters.
+        let words = || self.labels.iter().flat_map(|label| label.split(['-', '_']));
+        let long_enough = |word: &&str| word.is_ascii() && word.len() >= PIECE;
+        let encoded =
+            |is: fn(&str) -> bool| words().filter(long_enough).filter(|word| is(word)).map(str::len).sum();
+        let (mixed, unspeakable): (usize, usize) = (encoded(is_mixed), encoded(is_unspeakable));
+        // There are words that nobody can say. Beside what is no word they are pieces of it.
+        mixed > 0 && mixed + unspeakable >= RUN
+            || words().any(|word| word.chars().count() > WORD || is_hex_run(word))
+    }
+}
+
+/// A label in its own letters, where it is one of another script.
+fn in_letters(label: &str) -> String {
+    let (letters, outcome) = Uts46::new().to_unicode(label.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow);
+    if outcome.is_ok() { letters.into_owned() } else { label.to_owned() }
+}
+
+fn is_mixed(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_digit()) && word.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Letters alone, more of them in a row without a vowel than words have.
+fn is_unspeakable(word: &str) -> bool {
+    const IN_A_ROW: usize = 5;
+    word.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && word.split(['a', 'e', 'i', 'o', 'u', 'y']).any(|run| run.len() >= IN_A_ROW)
 }
 
 fn holds_mail(text: &str) -> bool {

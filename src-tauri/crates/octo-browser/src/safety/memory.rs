@@ -1,5 +1,8 @@
 //! [`Memory`]: which long texts the model has read at which site, so that they are not carried to another one
 //! unseen. Only hashes are kept, of the latest text of the latest sites.
+//!
+//! A page holds as many frames of as many sites as it likes. What was read in frames alone has room of its own, and
+//! there the page with the most gives way first: no page makes the memory forget what was read elsewhere.
 
 use super::{fold::fold, site::Site};
 use base64::{
@@ -16,8 +19,10 @@ use std::{
 const SHINGLE: usize = 6;
 /// How many words in a row are a long quote: more than a name, a title or a usual phrase.
 const QUOTE: usize = 12;
-/// How many sites are remembered.
+/// How many sites of pages are remembered.
 const SITES: usize = 16;
+/// How many sites beside them that were read in frames alone.
+const FRAMED: usize = 32;
 /// How many hashes are kept of each: about as many words.
 const PER_SITE: usize = 16_384;
 /// The shortest word of letters and digits that is a code of its own: a key, a token, a booking.
@@ -43,9 +48,19 @@ pub struct Memory {
     sites: VecDeque<Shown>,
 }
 
+/// What a site was read as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Role {
+    /// A page, whatever it is a frame of besides.
+    Page,
+    /// Frames alone, of this page; of none for pages without an origin.
+    FrameOf(Option<Site>),
+}
+
 #[derive(Clone, Debug)]
 struct Shown {
     site: Site,
+    role: Role,
     known: HashSet<u64>,
     order: VecDeque<u64>,
 }
@@ -65,25 +80,70 @@ impl Shown {
 }
 
 impl Memory {
-    /// The model is shown a text of a site.
+    /// The model is shown a text of a site's page.
     pub fn shown(&mut self, site: &Site, text: &str) {
+        self.learn(site, Role::Page, text);
+    }
+
+    /// The model is shown a page and its frames, the page first: the text of each with its origin.
+    pub fn shown_page(&mut self, texts: &[(&str, String)]) {
+        let page = texts.first().and_then(|(origin, _)| origin.parse::<Site>().ok());
+        for (origin, text) in texts {
+            let Ok(site) = origin.parse::<Site>() else { continue };
+            let role = if page.as_ref() == Some(&site) { Role::Page } else { Role::FrameOf(page.clone()) };
+            self.learn(&site, role, text);
+        }
+    }
+
+    fn learn(&mut self, site: &Site, role: Role, text: &str) {
         let units = units(&fold(text));
         let hashes: Vec<u64> = units
             .windows(SHINGLE)
             .map(|window| self.hash(window))
-            .chain(codes(text).iter().map(|code| self.hasher.hash_one(code)))
+            .chain(codes(text).iter().map(|code| self.hash_code(code)))
             .chain(addresses(text).map(|address| self.hasher.hash_one(address)))
             .collect();
+        // Of what says nothing there is nothing to remember, and it takes no other's place.
+        if hashes.is_empty() {
+            return;
+        }
         let place = self.sites.iter().position(|shown| shown.site == *site);
         let mut shown = place.and_then(|place| self.sites.remove(place)).unwrap_or_else(|| Shown {
             site: site.clone(),
+            role: role.clone(),
             known: HashSet::new(),
             order: VecDeque::new(),
         });
+        // A frame in two pages counts to the one with fewer: the other one cannot crowd it out.
+        let stays = shown.role == Role::Page
+            || role != Role::Page && self.held_as(&shown.role) <= self.held_as(&role);
+        if !stays {
+            shown.role = role;
+        }
         hashes.into_iter().for_each(|hash| shown.learn(hash));
         self.sites.push_back(shown);
-        if self.sites.len() > SITES {
-            self.sites.pop_front();
+        self.make_room();
+    }
+
+    fn held_as(&self, role: &Role) -> usize {
+        self.sites.iter().filter(|shown| shown.role == *role).count()
+    }
+
+    fn make_room(&mut self) {
+        let pages = self.held_as(&Role::Page);
+        if pages > SITES {
+            self.forget_oldest(&Role::Page);
+        } else if self.sites.len() - pages > FRAMED {
+            let frames = self.sites.iter().map(|shown| &shown.role).filter(|role| **role != Role::Page);
+            if let Some(fullest) = frames.max_by_key(|role| self.held_as(role)).cloned() {
+                self.forget_oldest(&fullest);
+            }
+        }
+    }
+
+    fn forget_oldest(&mut self, role: &Role) {
+        if let Some(place) = self.sites.iter().position(|shown| shown.role == *role) {
+            self.sites.remove(place);
         }
     }
 
@@ -102,7 +162,7 @@ impl Memory {
         let codes = codes(text);
         self.sites.iter().filter(|shown| Some(&shown.site) != to).find_map(|shown| {
             let is_from = |hash: &u64| shown.known.contains(hash) && !is_own(hash);
-            let code = codes.iter().find(|code| is_from(&self.hasher.hash_one(code)));
+            let code = codes.iter().find(|code| is_from(&self.hash_code(code)));
             let excerpt = code.cloned().or_else(|| {
                 let first = run(&hashes, QUOTE - SHINGLE + 1, is_from)?;
                 Some(units.get(first..first + QUOTE)?.join(" "))
@@ -117,22 +177,13 @@ impl Memory {
         self.sites.iter().any(|shown| shown.known.contains(&hash))
     }
 
-    /// A page showed a link to this address, resolved. As [`Memory::shown`] does for addresses written out.
-    pub fn shown_address(&mut self, site: &Site, address: &str) {
-        let hash = self.hasher.hash_one(address);
-        match self.sites.iter_mut().find(|shown| shown.site == *site) {
-            Some(shown) => shown.learn(hash),
-            None => {
-                self.shown(site, "");
-                if let Some(shown) = self.sites.back_mut() {
-                    shown.learn(hash);
-                }
-            }
-        }
-    }
-
     fn hash(&self, window: &[String]) -> u64 {
         self.hasher.hash_one(window)
+    }
+
+    /// In small letters: that is how a code reads as the name of a host.
+    fn hash_code(&self, code: &str) -> u64 {
+        self.hasher.hash_one(code.to_ascii_lowercase())
     }
 }
 

@@ -6,6 +6,7 @@
 //! nothing in any known language. What is not known asks.
 
 mod activation;
+mod keys;
 
 use super::{
     address::{Address, Forbidden},
@@ -16,8 +17,8 @@ use super::{
     visible::line,
     words::{Deed, deed_of},
 };
-use crate::act::{HeldKeys, Stroke};
 use activation::{Activation, activation, is_quiet};
+use keys::{entered, pressed};
 use url::Url;
 
 /// The most characters of a name in a question.
@@ -252,7 +253,7 @@ fn sinks(act: &Act<'_>, memory: &Memory) -> Vec<Sink> {
             Target::Element(element) => activated(act, element),
             Target::Unknown => vec![Sink::Unknown],
         },
-        Action::Press { key } => pressed(act, key),
+        Action::Press { key } => pressed(act, key, to, memory),
         Action::Type { text, keys } => typed(act, text, keys, to, memory),
     }
 }
@@ -270,19 +271,24 @@ fn dropped(act: &Act<'_>, target: Target<'_>) -> Vec<Sink> {
 /// its form.
 fn selected(act: &Act<'_>, options: &[String]) -> Vec<Sink> {
     let Target::Element(element) = act.target else { return vec![Sink::Unknown] };
-    let mut sinks = Vec::new();
-    if element.sends_on_change {
-        match &element.form {
-            InForm::Form(form) => {
-                sinks.extend(form.sensitive().map(Sink::Submits));
-                sinks.extend(elsewhere(act, form));
-            }
-            InForm::None | InForm::Unknown => sinks.extend(act.loose_fields.map(Sink::Submits)),
-        }
-    }
+    let mut sinks = changed(act, element);
     let says = options.iter().filter_map(|option| deed_of(option, act.language)).min();
     sinks.extend(says.map(Sink::Says));
     sinks
+}
+
+/// What follows on a change of an element's value that is made at once, as a person cannot take it back half-way: a
+/// choice, a tick, a date.
+fn changed(act: &Act<'_>, element: &Element) -> Vec<Sink> {
+    if !element.sends_on_change {
+        return Vec::new();
+    }
+    match &element.form {
+        InForm::Form(form) => {
+            form.sensitive().map(Sink::Submits).into_iter().chain(elsewhere(act, form)).collect()
+        }
+        InForm::None | InForm::Unknown => act.loose_fields.map(Sink::Submits).into_iter().collect(),
+    }
 }
 
 fn typed(act: &Act<'_>, text: &str, keys: Keys, to: Option<&Site>, memory: &Memory) -> Vec<Sink> {
@@ -295,9 +301,13 @@ fn typed(act: &Act<'_>, text: &str, keys: Keys, to: Option<&Site>, memory: &Memo
     if keys == Keys::Pressed && text.contains(['\n', '\r']) {
         sinks.extend(entered(act, element));
     }
-    // Outside of a field, characters are shortcuts, and none is known to be harmless.
-    if element.editing == Editing::None && !is_filled(element) {
-        sinks.push(Sink::Shortcut);
+    if element.editing == Editing::None {
+        // Outside of a field, characters are shortcuts, and none is known to be harmless.
+        if !is_filled(element) {
+            sinks.push(Sink::Shortcut);
+        }
+        // What is filled without letters is set at once.
+        sinks.extend(changed(act, element));
     }
     sinks
 }
@@ -308,91 +318,14 @@ fn is_filled(element: &Element) -> bool {
         && activation(element) == Activation::Nothing
 }
 
-fn pressed(act: &Act<'_>, key: &str) -> Vec<Sink> {
-    // What is no key is not pressed either.
-    let Some(stroke) = Stroke::read(key) else { return vec![Sink::Unknown] };
-    let (code, held) = (stroke.code(), stroke.held());
-    let Target::Element(element) = act.target else {
-        let is_moving =
-            matches!(code, "Tab" | "Escape" | "PageUp" | "PageDown" | "Home" | "End" | "ShiftLeft")
-                || code.starts_with("Arrow");
-        let is_plain = matches!(held, HeldKeys::Nothing | HeldKeys::Shift);
-        return if is_moving && is_plain { Vec::new() } else { vec![Sink::Unknown] };
-    };
-    let writes = element.editing != Editing::None;
-    if matches!(code, "Enter" | "NumpadEnter") {
-        // With Shift alone it breaks a line; with another key beside it, it sends in many editors.
-        if held == HeldKeys::Shift && element.editing == Editing::Lines {
-            return Vec::new();
-        }
-        return entered(act, element);
-    }
-    if code == "Space" && !writes {
-        return activated(act, element);
-    }
-    let is_around = matches!(code, "Home" | "End" | "Backspace" | "Delete") || code.starts_with("Arrow");
-    let harmless = match held {
-        // With Alt, letters are the page's own keys for its controls.
-        HeldKeys::Command { with_alt: true, .. } => writes && is_around,
-        HeldKeys::Command { with_alt: false, with_shift } => match code {
-            "KeyA" | "KeyC" => !with_shift,
-            "KeyX" | "KeyY" => writes && !with_shift,
-            "KeyZ" => writes,
-            // What is in the clipboard is not the model's, and not the site's.
-            _ => writes && is_around,
-        },
-        // It pastes what is in the clipboard.
-        HeldKeys::Shift if code == "Insert" => false,
-        HeldKeys::Shift | HeldKeys::Nothing => {
-            writes || !(matches!(code, "Delete" | "Backspace") || stroke.writes())
-        }
-    };
-    if harmless { Vec::new() } else { vec![Sink::Shortcut] }
-}
-
-/// What Enter does in an element: it sends the form, or presses the button.
-fn entered(act: &Act<'_>, element: &Element) -> Vec<Sink> {
-    if element.editing == Editing::None && activation(element) != Activation::Nothing {
-        return activated(act, element);
-    }
-    if element.editing == Editing::Lines {
-        return vec![Sink::Enter];
-    }
-    match &element.form {
-        InForm::Unknown => vec![Sink::Enter],
-        InForm::Form(form) => {
-            let mut sinks: Vec<Sink> = form.sensitive().map(Sink::Submits).into_iter().collect();
-            sinks.extend(elsewhere(act, form));
-            sinks.extend(form.submits.iter().find_map(|name| deed_of(name, act.language)).map(Sink::Says));
-            // The first button is the one that Enter presses. One that says nothing, or none at all, is that of a
-            // conversation as well as any.
-            let is_mute = form.submits.first().is_none_or(|name| line(name, NAME).is_empty());
-            if sinks.is_empty() && is_mute && !is_search(element) {
-                sinks.push(Sink::Enter);
-            }
-            sinks
-        }
-        InForm::None => {
-            let mut sinks: Vec<Sink> = act.loose_fields.map(Sink::Submits).into_iter().collect();
-            // A real search field asks; any other line may be one of a conversation.
-            if sinks.is_empty() && !is_search(element) {
-                sinks.push(Sink::Enter);
-            }
-            sinks
-        }
-    }
-}
-
-fn is_search(element: &Element) -> bool {
-    element.field.kind.trim().eq_ignore_ascii_case("search")
-}
-
 /// What a click, or a key on a control, does.
 fn activated(act: &Act<'_>, element: &Element) -> Vec<Sink> {
     let activation = activation(element);
     let mut sinks = Vec::new();
     if activation == Activation::Nothing {
-        return sinks;
+        // A slider goes to where it is pressed.
+        let slides = element.tag == "input" && element.field.kind.trim().eq_ignore_ascii_case("range");
+        return if slides { changed(act, element) } else { sinks };
     }
     sinks.extend(element.download.as_deref().map(|name| Sink::Downloads(line(name, NAME))));
     if let Some(href) = &element.href
@@ -413,6 +346,9 @@ fn activated(act: &Act<'_>, element: &Element) -> Vec<Sink> {
                 sinks.extend(act.loose_fields.filter(|_| !is_quiet(&element.name)).map(Sink::Submits));
             }
         }
+    }
+    if activation == Activation::Tick {
+        sinks.extend(changed(act, element));
     }
     let says = says(act, element).filter(|deed| {
         // A box is ticked before it is sent, and what it confirms is confirmed by sending.

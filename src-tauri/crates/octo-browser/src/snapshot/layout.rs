@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::paint::{Flow, Hidden, Rect};
-use super::wire::{LayoutDocument, LayoutReply};
+use super::wire::{LayoutDocument, LayoutReply, Style};
 
 /// No node.
 pub(super) const NONE: u32 = u32::MAX;
@@ -158,7 +158,8 @@ impl<'a> Layout<'a> {
                 Some(3) => Kind::Text,
                 _ => Kind::Other,
             };
-            let style = |at: usize| self.string(styles.and_then(|styles| styles.get(at)).copied());
+            let style =
+                |style: Style| self.string(styles.and_then(|styles| styles.get(style as usize)).copied());
             let painted = outer.step(kind, tag, bounds, &style);
             let backend = nodes.backend_node_id.get(index).copied().unwrap_or_default();
             let place = u32::try_from(base + index).unwrap_or(NONE);

@@ -1,6 +1,10 @@
 //! What of a page a person can see: boxes, clipping, opacity and colours, handed from parent to child.
 
+mod colour;
+
 use super::layout::{Display, Kind};
+use super::wire::Style;
+use colour::{Colour, colours_in, fraction};
 
 /// A rectangle by its edges, in CSS pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,7 +79,7 @@ impl Rect {
 pub(super) enum Hidden {
     /// Not rendered, or `visibility`.
     Style,
-    /// `opacity`, a transparent colour, or a clip path that leaves nothing.
+    /// `opacity`, a transparent colour, or a filter, clip or mask that leaves nothing.
     Transparent,
     /// No box, or one that is cut away by the boxes around it, or text too small to read.
     Empty,
@@ -99,8 +103,36 @@ pub(super) struct Flow {
     /// In a scroll area, or where none can be told: no place is out of reach.
     scrolls: bool,
     width: f64,
+    /// What lies behind; none where that cannot be told.
     background: Option<Colour>,
+    letters: Letters,
     pub pointer: bool,
+}
+
+/// What shows where letters let it through.
+#[derive(Clone, Copy)]
+enum Letters {
+    /// What lies behind, so nothing of them.
+    Own,
+    /// A background that is cut out by them, of one colour.
+    Of(Colour),
+    /// Such a one of which nothing can be told.
+    Picture,
+}
+
+impl Letters {
+    fn of((colour, image): (&str, &str)) -> Self {
+        if !is_there(image) {
+            return Colour::parse(colour).map_or(Self::Picture, Self::Of);
+        }
+        let colours = colours_in(image);
+        match colours.split_first() {
+            Some((first, rest)) if !image.contains("url(") && rest.iter().all(|it| it.is_like(*first)) => {
+                Self::Of(*first)
+            }
+            _ => Self::Picture,
+        }
+    }
 }
 
 /// A node as painted.
@@ -124,17 +156,18 @@ impl Flow {
             scrolls: false,
             width,
             background: Some(Colour::WHITE),
+            letters: Letters::Own,
             pointer: false,
         }
     }
 
-    /// A child of this node: `style` answers by the index in the list of styles asked for.
+    /// A child of this node.
     pub fn step<'a>(
         &self,
         kind: Kind,
         tag: &str,
         bounds: Option<Rect>,
-        style: &dyn Fn(usize) -> &'a str,
+        style: &dyn Fn(Style) -> &'a str,
     ) -> Painted {
         let Some(rect) = bounds else {
             let hidden = (kind != Kind::Other).then_some(Hidden::Style);
@@ -151,23 +184,25 @@ impl Flow {
             let view = rect.within(&self.view);
             return Painted { flow: *self, display: Display::Inline, rect, view, hidden };
         }
-        let [display, visibility, opacity, cursor] = [style(0), style(1), style(2), style(3)];
-        let position = style(10);
+        let [display, visibility] = [style(Style::Display), style(Style::Visibility)];
+        let position = style(Style::Position);
         let mut flow = *self;
         match position {
             "fixed" => (flow.hard, flow.view, flow.scrolls) = (Rect::ALL, Rect::ALL, false),
             "absolute" => (flow.hard, flow.view) = (self.hard_absolute, self.view_absolute),
             _ => {}
         }
-        flow.opacity *= opacity.parse().unwrap_or(1.0);
-        flow.clipped_away |= leaves_nothing(style(12));
-        flow.pointer = cursor == "pointer";
-        flow.background = match (Colour::parse(style(6)), style(7)) {
-            (_, image) if !image.is_empty() && image != "none" => None,
-            (Some(colour), _) => colour.over(flow.background),
-            (None, _) => flow.background,
-        };
-        if style(13).contains("dark") && matches!(tag, "HTML" | "BODY" | "#document") {
+        flow.opacity *= style(Style::Opacity).parse().unwrap_or(1.0) * passes(style(Style::Filter));
+        flow.clipped_away |= leaves_nothing(style(Style::ClipPath), style(Style::Clip))
+            || masks_all(style(Style::MaskImage), style(Style::MaskSize));
+        flow.pointer = style(Style::Cursor) == "pointer" && style(Style::PointerEvents) != "none";
+        let background = (style(Style::BackgroundColor), style(Style::BackgroundImage));
+        if style(Style::BackgroundClip).contains("text") {
+            flow.letters = Letters::of(background);
+        } else {
+            flow.paint(background);
+        }
+        if style(Style::ColorScheme).contains("dark") && matches!(tag, "HTML" | "BODY" | "#document") {
             flow.background = None;
         }
         let hidden = flow
@@ -176,7 +211,7 @@ impl Flow {
         let view = rect.within(&flow.view);
         // What the page's root and body cut away is cut away by the window: it scrolls.
         if kind == Kind::Element && !matches!(tag, "HTML" | "BODY") {
-            flow.clip(&rect, style(8), style(9));
+            flow.clip(&rect, style(Style::OverflowX), style(Style::OverflowY));
         }
         if position != "static" && !position.is_empty() {
             (flow.hard_absolute, flow.view_absolute) = (flow.hard, flow.view);
@@ -188,6 +223,15 @@ impl Flow {
             _ => Display::Block,
         };
         Painted { flow, display, rect, view, hidden }
+    }
+
+    fn paint(&mut self, (colour, image): (&str, &str)) {
+        if is_there(image) {
+            self.background = None;
+        } else if !colour.is_empty() {
+            // One that cannot be read is still painted.
+            self.background = Colour::parse(colour).and_then(|colour| colour.over(self.background));
+        }
     }
 
     fn clip(&mut self, rect: &Rect, x: &str, y: &str) {
@@ -213,8 +257,8 @@ impl Flow {
         (beyond && !self.scrolls).then_some(Hidden::OutOfReach)
     }
 
-    fn hides_text<'a>(&self, rect: &Rect, style: &dyn Fn(usize) -> &'a str) -> Option<Hidden> {
-        let [visibility, colour, size] = [style(1), style(5), style(11)];
+    fn hides_text<'a>(&self, rect: &Rect, style: &dyn Fn(Style) -> &'a str) -> Option<Hidden> {
+        let [visibility, size] = [style(Style::Visibility), style(Style::FontSize)];
         if visibility != "visible" && !visibility.is_empty() {
             return Some(Hidden::Style);
         }
@@ -222,57 +266,68 @@ impl Flow {
         if size < 3.0 || rect.within(&self.hard).is_speck() {
             return Some(Hidden::Empty);
         }
-        // Over a picture or a gradient nothing can be told: text may be cut out of it.
-        let (colour, background) = (Colour::parse(colour)?, self.background?);
-        if colour.alpha < 0.05 {
-            return Some(Hidden::Transparent);
-        }
-        let shown = colour.over(Some(background))?;
-        shown.is_like(background).then_some(Hidden::SameColour)
+        let filled = match style(Style::TextFill) {
+            "" => style(Style::Color),
+            fill => fill,
+        };
+        let hidden = self.hides_colour(filled)?;
+        let is_drawn = !matches!(style(Style::TextStrokeWidth), "" | "0px");
+        // Letters are seen by their outline too.
+        if is_drawn { self.hides_colour(style(Style::TextStroke)) } else { Some(hidden) }
+    }
+
+    /// Why nothing is seen that is painted in this colour.
+    fn hides_colour(&self, colour: &str) -> Option<Hidden> {
+        let colour = Colour::parse(colour)?;
+        let colour = match self.letters {
+            _ if !colour.is_clear() => colour,
+            Letters::Own => return Some(Hidden::Transparent),
+            Letters::Of(colour) => colour,
+            Letters::Picture => return None,
+        };
+        // Over a picture or a gradient nothing can be told.
+        let background = self.background?;
+        colour.over(Some(background))?.is_like(background).then_some(Hidden::SameColour)
     }
 }
 
-/// The usual clip paths that leave nothing of a box.
-fn leaves_nothing(path: &str) -> bool {
+/// The usual clips, old and new, that leave nothing of a box.
+fn leaves_nothing(path: &str, rect: &str) -> bool {
     const NOTHING: [&str; 4] = ["inset(50%", "inset(100%", "circle(0", "polygon(0px 0px, 0px 0px"];
-    NOTHING.iter().any(|nothing| path.starts_with(nothing))
+    NOTHING.iter().any(|nothing| path.starts_with(nothing)) || is_empty_clip(rect).unwrap_or(false)
 }
 
-/// A colour as computed styles write it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Colour {
-    rgb: [f64; 3],
-    alpha: f64,
+/// Whether `rect(top, right, bottom, left)` holds less than what can be read.
+fn is_empty_clip(rect: &str) -> Option<bool> {
+    let inner = rect.strip_prefix("rect(")?.strip_suffix(')')?;
+    let mut sides = inner.split([',', ' ']).filter(|side| !side.is_empty());
+    let mut next = || sides.next()?.strip_suffix("px")?.parse::<f64>().ok();
+    // A side that is `auto` cuts nothing away.
+    let (top, right, bottom, left) = (next(), next(), next(), next());
+    let is_thin =
+        |from: Option<f64>, to: Option<f64>| from.zip(to).is_some_and(|(from, to)| to - from <= 1.5);
+    Some(is_thin(top, bottom) || is_thin(left, right))
 }
 
-impl Colour {
-    const WHITE: Self = Self { rgb: [255.0; 3], alpha: 1.0 };
-    /// Two colours closer than this in every channel cannot be told apart.
-    const LIKE: f64 = 12.0;
+/// What is left of a node by its filters, as far as those are about opacity.
+fn passes(filter: &str) -> f64 {
+    let parts = filter.split("opacity(").skip(1);
+    let amounts = parts.filter_map(|part| fraction(part.split_once(')')?.0));
+    amounts.product()
+}
 
-    /// `rgb(1, 2, 3)` and `rgba(1, 2, 3, 0.4)`; other notations are not understood.
-    fn parse(text: &str) -> Option<Self> {
-        let inner = text.strip_prefix("rgba(").or_else(|| text.strip_prefix("rgb("))?.strip_suffix(')')?;
-        let mut parts = inner.split(',').map(|part| part.trim().parse::<f64>().ok());
-        let mut next = || parts.next().flatten();
-        let rgb = [next()?, next()?, next()?];
-        Some(Self { rgb, alpha: next().unwrap_or(1.0) })
-    }
+fn is_there(image: &str) -> bool {
+    !image.is_empty() && image != "none"
+}
 
-    /// Painted over another; nothing is known of it over the unknown unless it covers.
-    fn over(self, below: Option<Self>) -> Option<Self> {
-        if self.alpha >= 0.999 {
-            return Some(self);
-        }
-        let below = below?;
-        let mut rgb = below.rgb;
-        for (mixed, own) in rgb.iter_mut().zip(self.rgb) {
-            *mixed = *mixed * (1.0 - self.alpha) + own * self.alpha;
-        }
-        Some(Self { rgb, alpha: 1.0 })
+/// Whether a mask lets nothing through: a gradient of nothing but transparent colours, or one of no size.
+fn masks_all(image: &str, size: &str) -> bool {
+    if !is_there(image) {
+        return false;
     }
-
-    fn is_like(self, other: Self) -> bool {
-        self.rgb.iter().zip(other.rgb).all(|(one, two)| (one - two).abs() < Self::LIKE)
-    }
+    let has_no_size = !size.is_empty()
+        && size.split(',').all(|layer| layer.split(' ').any(|side| matches!(side, "0px" | "0%")));
+    let colours = colours_in(image);
+    let is_clear = !image.contains("url(") && !colours.is_empty() && colours.iter().all(Colour::is_clear);
+    has_no_size || is_clear
 }

@@ -11,8 +11,35 @@ use serde::{
     de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-/// The computed styles a capture asks for, in the order the layout reply carries them.
-pub(super) const STYLES: [&str; 14] = [
+/// A computed style that a capture asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Style {
+    Display,
+    Visibility,
+    Opacity,
+    Cursor,
+    PointerEvents,
+    Color,
+    BackgroundColor,
+    BackgroundImage,
+    OverflowX,
+    OverflowY,
+    Position,
+    FontSize,
+    ClipPath,
+    ColorScheme,
+    TextFill,
+    TextStroke,
+    TextStrokeWidth,
+    BackgroundClip,
+    Filter,
+    MaskImage,
+    MaskSize,
+    Clip,
+}
+
+/// Their names, in the order the layout reply carries them: that of [`Style`].
+pub(super) const STYLES: [&str; 22] = [
     "display",
     "visibility",
     "opacity",
@@ -27,6 +54,14 @@ pub(super) const STYLES: [&str; 14] = [
     "font-size",
     "clip-path",
     "color-scheme",
+    "-webkit-text-fill-color",
+    "-webkit-text-stroke-color",
+    "-webkit-text-stroke-width",
+    "background-clip",
+    "filter",
+    "mask-image",
+    "mask-size",
+    "clip",
 ];
 
 /// `Accessibility.getFullAXTree` of one frame.
@@ -52,7 +87,7 @@ impl Command for ReadTree {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadLayout {
-    computed_styles: [&'static str; 14],
+    computed_styles: [&'static str; STYLES.len()],
 }
 
 impl Default for ReadLayout {

@@ -3,7 +3,9 @@
 mod pages;
 mod slipping;
 
-use crate::kit::{Chromium, Desk, Frame, PATIENCE, Site, Start, chromium, others, said, tab, until};
+use crate::kit::{
+    Chromium, Desk, Frame, PATIENCE, Recording, Site, Start, chromium, others, said, tab, until,
+};
 use octo_browser::{
     Act, ActError, Answer, Audience, Came, Done, DownloadEvent, Downloads, Loading, LocateError, Page,
     PictureFormat, Recognition, Scroll, Unfit, View, Wait, Way,
@@ -12,11 +14,57 @@ use octo_browser::{
 use pages::PAGES;
 use std::time::{Duration, Instant};
 
+/// All that is ever sent to a browser to read a page and act on it.
+const SENT: &[&str] = &[
+    "Accessibility.enable",
+    "Accessibility.getFullAXTree",
+    "Browser.getVersion",
+    "Browser.getWindowForTarget",
+    "Browser.setDownloadBehavior",
+    "DOM.enable",
+    "DOM.focus",
+    "DOM.getBoxModel",
+    "DOM.getContentQuads",
+    "DOM.getFrameOwner",
+    "DOM.getNodeForLocation",
+    "DOM.resolveNode",
+    "DOM.scrollIntoViewIfNeeded",
+    "DOM.setFileInputFiles",
+    "DOMSnapshot.captureSnapshot",
+    "Emulation.setFocusEmulationEnabled",
+    "Input.dispatchDragEvent",
+    "Input.dispatchKeyEvent",
+    "Input.dispatchMouseEvent",
+    "Input.insertText",
+    "Input.setInterceptDrags",
+    "Inspector.enable",
+    "Page.bringToFront",
+    "Page.captureScreenshot",
+    "Page.createIsolatedWorld",
+    "Page.enable",
+    "Page.getFrameTree",
+    "Page.getLayoutMetrics",
+    "Page.handleJavaScriptDialog",
+    "Page.navigate",
+    "Page.setInterceptFileChooserDialog",
+    "Runtime.callFunctionOn",
+    "Runtime.evaluate",
+    "Runtime.releaseObjectGroup",
+    "Runtime.runIfWaitingForDebugger",
+    "SystemInfo.getProcessInfo",
+    "Target.attachToTarget",
+    "Target.getTargetInfo",
+    "Target.getTargets",
+    "Target.setAutoAttach",
+    "Target.setDiscoverTargets",
+];
+
 /// A page to act on, by numbers, beside a tab of the person's.
 pub(crate) struct Scene {
     site: Site,
     desk: Desk,
     _chromium: Chromium,
+    recording: Recording,
     connected: octo_browser::Connected,
     pub(crate) page: Page,
     view: View,
@@ -36,7 +84,8 @@ impl Scene {
         let arguments = ["--site-per-process", urls[0].as_str(), urls[1].as_str()];
         let arguments: Vec<&str> = more.iter().copied().chain(arguments).collect();
         let chromium = Chromium::start(&desk, Start::Flag, &arguments).await;
-        let connected = Chromium::browser(&desk).connect().await.expect("connected");
+        let recording = Recording::default();
+        let connected = Chromium::watched(&desk, recording.wrap()).connect().await.expect("connected");
         tab(&connected.tabs, "Other").await;
         let start = tab(&connected.tabs, title).await;
         let before = others(&connected.tabs, &start).await;
@@ -44,8 +93,17 @@ impl Scene {
         let attach = async || Page::attach(&connected.link, &start.target).await.ok();
         let page = until("the page's answer", attach).await;
         page.begin_acting().await.expect("acting");
-        let mut scene =
-            Self { site, desk, _chromium: chromium, connected, page, view: View::default(), start, before };
+        let mut scene = Self {
+            site,
+            desk,
+            _chromium: chromium,
+            recording,
+            connected,
+            page,
+            view: View::default(),
+            start,
+            before,
+        };
         scene.view.look(&scene.page).await.expect("a look");
         scene
     }
@@ -93,9 +151,10 @@ impl Scene {
         self.desk.hands(&["mousemove", &x.to_string(), &y.to_string(), "click", "1", "sleep", "0.5"]);
     }
 
-    /// The person's other tabs are as they were.
+    /// The person's other tabs are as they were, and nothing was sent to them.
     pub(crate) async fn ends(self) {
         assert_eq!(others(&self.connected.tabs, &self.start).await, self.before);
+        self.recording.keeps_to(SENT, self.start.target.inner());
         drop(self.page);
         let _ = &self.desk;
     }
@@ -340,7 +399,9 @@ async fn what_an_act_brings_is_told_pages_dialogs_and_other_tabs() {
     assert!(diff.change == Change::Page && diff.text.contains("# There"), "{}", diff.text);
     let mut after = others(&scene.connected.tabs, &scene.start).await;
     after.sort();
+    // The order of a list is the browser's.
     assert_eq!(after, scene.before);
+    scene.recording.keeps_to(SENT, scene.start.target.inner());
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@
 mod acting;
 mod attaching;
 mod covered;
+mod fakes;
 mod guards;
 mod kit;
 mod miniwob;

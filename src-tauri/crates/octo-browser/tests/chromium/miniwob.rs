@@ -113,3 +113,28 @@ async fn oracles_solve_their_tasks_by_text_and_numbers_alone() {
     eprintln!("{played} tasks played in {:.0} s", began.elapsed().as_secs_f64());
     assert!(failed.is_empty(), "{} of {played} failed:\n{}", failed.len(), failed.join("\n\n"));
 }
+
+/// The names of all pages, in the order of the alphabet.
+fn tasks(folder: &std::path::Path) -> Vec<String> {
+    let pages = std::fs::read_dir(folder.join("miniwob")).expect("pages");
+    let name = |page: std::fs::DirEntry| page.file_name().to_str()?.strip_suffix(".html").map(str::to_owned);
+    let mut tasks: Vec<String> = pages.filter_map(|page| name(page.expect("a page"))).collect();
+    tasks.sort();
+    tasks
+}
+
+/// No task is passed over in silence: of every page it is said whether it is attempted, and why not.
+#[test]
+fn every_task_is_attempted_or_left_out_for_a_reason() {
+    let Some(folder) = pages() else { return };
+    let attempted: Vec<&str> = oracles::all().map(|(task, _)| *task).collect();
+    let left_out = oracles::LEFT_OUT.iter().flat_map(|(_, tasks)| tasks.iter().copied());
+    let mut named: Vec<&str> = attempted.iter().copied().chain(left_out).collect();
+    named.sort_unstable();
+    assert_eq!(named, tasks(&folder), "each once");
+    assert_eq!(named.len(), 130);
+    assert!(attempted.len() >= 60, "{} are attempted", attempted.len());
+    for (reason, tasks) in oracles::LEFT_OUT {
+        eprintln!("{reason:?}: {} left out", tasks.len());
+    }
+}

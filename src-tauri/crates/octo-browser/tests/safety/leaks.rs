@@ -82,6 +82,71 @@ fn plain_addresses_are_opened() {
     assert_eq!(opening("not an address"), [Sink::Unknown]);
 }
 
+#[test]
+fn data_in_the_name_of_a_host_asks() {
+    for url in [
+        "https://4111111111111111.evil.example/",
+        "https://4111-1111-1111-1111.evil.example/",
+        "https://4111.1111.1111.1111.evil.example/",
+        "https://x4111.1111.1111.1111.evil.example/",
+        "https://the.meeting.about.the.merger.of.both.companies.has.been.moved.to.the.evil.example/",
+        "https://the-meeting-about-the-merger-of.both-companies-has-been-moved-to-the.evil.example/",
+        "https://zx81-qwerty-4711-abcd.evil.example/",
+        "https://zx81.qwerty.4711.abcd.evil.example/",
+        "https://a.zx81-qwerty-4711-abcd.evil.example/",
+        "https://krugkidqmfzxg53pojscaz3imvsgs5c7mzuxg2dj.evil.example/",
+        "https://krugkidqmfzx.g53pojscaz3i.mvsgs5c7mzux.g2djnztq.evil.example/",
+        "https://ghp_16c7e42f292c6912e7710c838347ae178b4a.evil.example/",
+        "https://0123456789abcdef0123456789abcdef01234567.evil.example/",
+        "https://thepasswordishunterandthesafehasthenumberfour.evil.example/",
+    ] {
+        let sinks = opening(url);
+        assert!(matches!(&sinks[..], [Sink::Leaks(_)]), "{url}: {sinks:?}");
+    }
+    let wordy = format!("https://{}evil.example/", "some-words-of-my-own.".repeat(8));
+    assert!(matches!(&opening(&wordy)[..], [Sink::Leaks(Leak::Long { .. })]), "{wordy}");
+}
+
+#[test]
+fn ordinary_hosts_are_opened() {
+    for host in [
+        "example.com",
+        "www.example.co.uk",
+        "xn--bcher-kva.example",
+        "xn--vermgensberatung-pwb.example",
+        "xn--fiqs8s.xn--55qx5d.xn--j6w193g",
+        "中华人民共和国驻英国大使馆经济商务处.中国",
+        "правительство-российской-федерации.рф",
+        "d111111abcdef8.cloudfront.net",
+        "a248.e.akamai.net",
+        "r4---sn-4g5e6nsz.googlevideo.com",
+        "ec2-203-0-113-25.compute-1.amazonaws.com",
+        "my-loadbalancer-1234567890.us-west-2.elb.amazonaws.com",
+        "a1b2c3d4e5.execute-api.us-east-1.amazonaws.com",
+        "vpc-search-abc123def456ghi789jkl012mn.us-east-1.es.amazonaws.com",
+        "ashy-plant-0a1b2c3d4.5.azurestaticapps.net",
+        "asia-northeast1-docker.pkg.dev",
+        "asia-southeast2-my-project-123456.cloudfunctions.net",
+        "my-service-abc123xyz4-uc.a.run.app",
+        "5f0d3b2c1a4e8b0008c3f2a1--my-site.netlify.app",
+        "my-project-git-feature-some-long-branch-name-myteam.vercel.app",
+        "this-is-my-very-long-blog-title-about-cats-and-dogs.wordpress.com",
+        "organic-space-goggles-abc123def456-3000.app.github.dev",
+        "018f2c3e-7b1a-7c3e-9d2f-1a2b3c4d5e6f.app.example.com",
+        "3f2a-203-0-113-7.ngrok-free.app",
+        "abcdefghij-dsn.algolia.net",
+        "llanfairpwllgwyngyllgogerychwyrndrobwyll.example",
+        "rhythms.angstschweiss.example",
+        "192.168.178.123",
+        "203.0.113.255",
+        "[2001:db8:1111:2222:3333:4444:5555:6666]",
+        "localhost",
+        "one.two.three.four.five.six.seven.eight.example.com",
+    ] {
+        assert_eq!(opening(&format!("https://{host}/")), [], "{host}");
+    }
+}
+
 fn typing(memory: &Memory, text: &str) -> Vec<Sink> {
     asked_with(memory, None, &text_line("Note"), Action::Type { text, keys: Keys::Inserted })
 }
@@ -127,7 +192,7 @@ fn what_was_read_here_too_is_not_carried() {
 fn the_memory_is_bounded_and_forgets_the_oldest() {
     let mut memory = memory();
     for at in 0..20 {
-        memory.shown(&site(&format!("https://s{at}.example")), "a few words");
+        memory.shown(&site(&format!("https://s{at}.example")), "a few words that somebody wrote down");
     }
     assert_eq!(typing(&memory, LETTER), [], "the sites before the last sixteen are forgotten");
     memory.shown(&site("https://mail.example"), LETTER);
@@ -141,4 +206,56 @@ fn the_memory_is_bounded_and_forgets_the_oldest() {
         )
         .is_empty()
     );
+}
+
+/// A page with so many frames, each of another site and with a text of its own.
+fn page_of_frames(page: &str, many: usize) -> Vec<(String, String)> {
+    let frame = |at: usize| {
+        let words: String = (0..20).map(|word| format!("frame{at}word{word} ")).collect();
+        (format!("https://f{at}.{page}"), words)
+    };
+    std::iter::once((format!("https://{page}"), "Look at all of this and more".to_owned()))
+        .chain((0..many).map(frame))
+        .collect()
+}
+
+fn show(memory: &mut Memory, page: &[(String, String)]) {
+    let texts: Vec<(&str, String)> =
+        page.iter().map(|(origin, text)| (origin.as_str(), text.clone())).collect();
+    memory.shown_page(&texts);
+}
+
+#[test]
+fn the_frames_of_one_page_make_nobody_forget_what_was_read_elsewhere() {
+    let bill = "The bill of the dentist for the two teeth was paid on Monday by the insurance in whole";
+    let mail = [
+        ("https://webmail.example".to_owned(), "Inbox, one letter of Ada's, unread".to_owned()),
+        ("https://letters.example".to_owned(), bill.to_owned()),
+    ];
+    for many in [20, 100] {
+        let mut memory = memory();
+        show(&mut memory, &mail);
+        let mut page = page_of_frames("crowd.example", many);
+        show(&mut memory, &page);
+        // The crowd shows the other page's frame itself, to have it among its own.
+        page.insert(1, mail[1].clone());
+        show(&mut memory, &page);
+        for (text, from) in [(LETTER, "https://mail.example"), (bill, "https://letters.example")] {
+            assert!(
+                matches!(&typing(&memory, text)[..], [Sink::Carries(quote)] if quote.from == site(from)),
+                "{from} after a page of {many} frames"
+            );
+        }
+        let last = &page.last().expect("a frame").1;
+        assert!(!typing(&memory, last).is_empty(), "and frames are remembered at all");
+    }
+}
+
+#[test]
+fn what_says_nothing_takes_no_place() {
+    let mut memory = memory();
+    for at in 0..40 {
+        memory.shown(&site(&format!("https://s{at}.example")), "");
+    }
+    assert!(!typing(&memory, LETTER).is_empty());
 }

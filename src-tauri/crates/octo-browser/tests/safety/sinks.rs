@@ -1,6 +1,6 @@
 //! Actions and what they set off, apart from names.
 
-use super::{asked, button, link, site, text_line};
+use super::{asked, asked_with, button, link, site, text_line};
 use octo_browser::safety::{
     Act, Action, Address, Deed, Dialog, Editing, Element, Field, Form, InForm, Judgement, Keys, Memory,
     Origin, Sensitive, Sink, Target, judge,
@@ -179,6 +179,106 @@ fn keys_are_what_they_do() {
             element.tag
         );
     }
+}
+
+#[test]
+fn a_key_that_writes_is_judged_with_what_the_field_holds() {
+    const LETTER: &str = "the meeting about the merger of both companies has been moved to the second";
+    let mut memory = Memory::default();
+    memory.shown(&site("https://mail.example"), LETTER);
+    memory.shown(&site("https://mail.example"), "Your card is 4111 1111 1111 1111.");
+    let press = |element: &Element, key| asked_with(&memory, None, element, Action::Press { key });
+    for (field, expected) in [
+        (field("password", "", ""), Sensitive::Password),
+        (field("text", "cc-number", ""), Sensitive::Payment),
+        (field("text", "one-time-code", ""), Sensitive::Code),
+    ] {
+        let element = Element { field, ..text_line("") };
+        for key in ["x", "4", "Shift+A", "Space", "é"] {
+            assert_eq!(press(&element, key), [Sink::Writes(expected)], "{key} in {element:?}");
+        }
+        assert_eq!(press(&element, "Backspace"), [], "what takes away writes nothing");
+    }
+    let holding = |holds: &str| Element { holds: holds.into(), ..text_line("Note") };
+    for (holds, key) in [
+        (LETTER.strip_suffix('d').expect("its last"), "d"),
+        (LETTER.strip_prefix('t').expect("its first"), "t"),
+        ("411111111111111", "1"),
+        ("4111 1111 1111 111", "1"),
+    ] {
+        let sinks = press(&holding(holds), key);
+        assert!(
+            matches!(&sinks[..], [Sink::Carries(quote)] if quote.from == site("https://mail.example")),
+            "{holds} and {key}: {sinks:?}"
+        );
+    }
+    assert_eq!(press(&holding("the meeting"), "s"), []);
+    assert_eq!(press(&holding(""), "1"), []);
+}
+
+#[test]
+fn a_button_in_an_editor_is_pressed_and_the_editor_is_not() {
+    let editor = |name: &str, is_pressed| Element {
+        name: name.into(),
+        tag: "div".into(),
+        editing: Editing::Lines,
+        is_pressed,
+        form: InForm::None,
+        ..Element::default()
+    };
+    for (element, action, expected) in [
+        (editor("Delete", true), Action::Click, vec![Sink::Says(Deed::Delete)]),
+        (editor("Pay now", true), Action::Click, vec![Sink::Says(Deed::Buy)]),
+        (editor("Pay now", true), Action::Press { key: "Space" }, vec![Sink::Says(Deed::Buy)]),
+        (editor("Pay now", true), Action::Press { key: "Enter" }, vec![Sink::Says(Deed::Buy), Sink::Enter]),
+        (editor("Bold", true), Action::Click, vec![]),
+        (editor("Pay the rent and delete this note", false), Action::Click, vec![]),
+        (editor("Pay now", false), Action::Press { key: "Space" }, vec![]),
+        (editor("Pay now", true), Action::Type { text: "hello", keys: Keys::Inserted }, vec![]),
+    ] {
+        assert_eq!(asked(None, &element, action), expected, "{element:?} {action:?}");
+    }
+}
+
+#[test]
+fn what_is_set_at_once_and_sends_its_form_is_judged_as_sending_it() {
+    let card = || form(vec![field("text", "cc-number", "")], "", &[]);
+    let input = |kind: &str, form, sends_on_change| Element {
+        tag: "input".into(),
+        field: field(kind, "", "When"),
+        form,
+        sends_on_change,
+        ..button("When")
+    };
+    let set = |text| Action::Type { text, keys: Keys::Inserted };
+    for (kind, action) in [
+        ("checkbox", Action::Click),
+        ("radio", Action::Click),
+        ("radio", Action::Press { key: "Space" }),
+        ("radio", Action::Press { key: "ArrowDown" }),
+        ("range", Action::Click),
+        ("range", Action::Press { key: "ArrowRight" }),
+        ("range", set("7")),
+        ("date", set("2026-11-22")),
+        ("time", set("09:30")),
+        ("color", set("#ff0000")),
+    ] {
+        for (form, sends, expected) in [
+            (card(), true, vec![Sink::Submits(Sensitive::Payment)]),
+            (card(), false, vec![]),
+            (
+                form(vec![], "https://b.example", &[]),
+                true,
+                vec![Sink::SubmitsElsewhere(Some(site("https://b.example")))],
+            ),
+            (form(vec![], "", &[]), true, vec![]),
+        ] {
+            let element = input(kind, form, sends);
+            assert_eq!(asked(None, &element, action), expected, "{kind} {action:?}");
+        }
+    }
+    let label = Element { tag: "label".into(), ..input("", card(), true) };
+    assert_eq!(asked(None, &label, Action::Click), [Sink::Submits(Sensitive::Payment)]);
 }
 
 #[test]

@@ -19,6 +19,7 @@ struct Told {
     texts: Vec<String>,
     field: ToldField,
     editing: String,
+    pressed: bool,
     href: Option<String>,
     download: Option<String>,
     changes: bool,
@@ -55,8 +56,6 @@ pub(super) struct Facts {
     pub loose: Option<Sensitive>,
     /// What all visible fields of its document ask for, as far as the document can be asked.
     pub known: Vec<Sensitive>,
-    /// What is written in it, where text goes; nothing of a password.
-    pub holds: String,
     /// What the options say that are to be chosen of it.
     pub options: Vec<String>,
     /// The language the document says it is in.
@@ -119,13 +118,16 @@ fn read(told: Told, role: &str, name: &str) -> Option<Facts> {
         tag: told.tag,
         field: field(told.field),
         editing,
+        // What the snapshot calls so has a listener of its own, which the document cannot be asked for.
+        is_pressed: told.pressed || role == "click",
+        holds: told.holds,
         href: told.href,
         download: told.download,
         sends_on_change: told.changes,
         form,
     };
     let language = Some(told.language).filter(|language| !language.is_empty());
-    Some(Facts { element, loose, known, holds: told.holds, options: told.options, language })
+    Some(Facts { element, loose, known, options: told.options, language })
 }
 
 fn field(told: ToldField) -> Field {

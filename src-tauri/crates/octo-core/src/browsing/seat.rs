@@ -10,7 +10,7 @@ use super::{
 };
 use crate::shared::outputs_of;
 use futures::future::BoxFuture;
-use octo_browser::{Connected, Liveness, Page, PageError, Tab, TabNumber, View, safety::Origin};
+use octo_browser::{Connected, Liveness, Page, PageError, Tab, TabNumber, View};
 use octo_protocol::{BrowserView, CallId, PageHand, SessionId};
 use octo_tools::{BrowserLeave, BrowserWish, Browsing, ToolError, ToolOutput, Weight};
 use octo_workspace::Outputs;
@@ -239,11 +239,7 @@ impl Work {
     /// What the newest look at a tab can tell is remembered as read: all of it, for the whole is in a file.
     pub fn learn(&mut self, tab: TabNumber) {
         let Some(snapshot) = self.views.get(&tab).and_then(View::last) else { return };
-        for (origin, text) in snapshot.texts() {
-            if let Origin::Site(site) = Origin::read(origin) {
-                self.read().memory.shown(&site, &text);
-            }
-        }
+        self.read().memory.shown_page(&snapshot.texts());
     }
 
     /// What it and its relatives know of pages.

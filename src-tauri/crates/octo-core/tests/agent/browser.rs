@@ -1,5 +1,6 @@
 //! The agent in a real Chromium: what is asked, what is done, and what never reaches the model or the page.
 
+mod editors;
 mod files;
 mod guards;
 mod kit;

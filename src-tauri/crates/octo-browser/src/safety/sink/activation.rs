@@ -35,7 +35,7 @@ pub(super) fn activation(element: &Element) -> Activation {
         ("input" | "textarea" | "select" | "optgroup", _) => Activation::Nothing,
         ("a" | "area", _) if leads(element) => Activation::Link,
         ("a" | "area" | "button", _) => Activation::Button,
-        _ if element.editing != Editing::None => Activation::Nothing,
+        _ if element.editing != Editing::None && !element.is_pressed => Activation::Nothing,
         _ => Activation::Button,
     }
 }

@@ -1,4 +1,4 @@
-//! Every command that leaves, counted.
+//! Every command that leaves, counted, and what may leave at all.
 
 use chromiumoxide::{
     cdp::browser_protocol::target::SessionId,
@@ -37,6 +37,37 @@ impl Recording {
         self.sent().into_iter().map(|(_, name, _)| name).collect()
     }
 }
+
+/// What no browser is ever told: pages notice the first, and the others take a page's protection away.
+const NEVER: [&str; 4] =
+    ["Runtime.enable", "Security.setIgnoreCertificateErrors", "Fetch.enable", "Page.setBypassCSP"];
+
+impl Recording {
+    /// Nothing was sent that is never sent.
+    pub(crate) fn is_decent(&self) {
+        let names = self.names();
+        assert!(!names.iter().any(|name| NEVER.contains(&name.as_str())), "{names:?}");
+    }
+
+    /// Nothing but these was sent, and nothing of it to another tab than this one.
+    pub(crate) fn keeps_to(&self, allowed: &[&str], tab: &str) {
+        self.is_decent();
+        let sent = self.sent();
+        let other: std::collections::BTreeSet<&str> =
+            sent.iter().map(|(_, name, _)| name.as_str()).filter(|name| !allowed.contains(name)).collect();
+        assert!(other.is_empty(), "sent besides: {other:?}");
+        for (session, name, params) in &sent {
+            // A tab is spoken to by a session, and whoever attaches to one has named it.
+            let named = params.get("targetId").and_then(Value::as_str);
+            assert!(named.is_none_or(|named| named == tab), "{name} names another tab: {params}");
+            let is_of_a_page = BROWSERS.iter().all(|domain| !name.starts_with(domain));
+            assert!(session.is_some() || !is_of_a_page, "{name} to no tab");
+        }
+    }
+}
+
+/// What is said to the browser itself.
+const BROWSERS: [&str; 3] = ["Browser.", "Target.", "SystemInfo."];
 
 impl Transport for Recorded {
     fn submit(&mut self, method: MethodId, session: Option<SessionId>, params: Value) -> CallId {

@@ -1,17 +1,4 @@
-//! The tasks that are attempted, each with its rules.
-//!
-//! Not attempted, and why:
-//!
-//! * What is asked is not in any text, but painted: bisect-angle, circle-center, click-color, click-menu-2 (icons),
-//!   click-pie, click-pie-nodelay, click-shades, click-shape, count-shape, count-sides, drag-cube, draw-circle,
-//!   draw-line, find-midpoint, hot-cold, number-checkboxes, right-angle, use-colorwheel, use-colorwheel-2,
-//!   visual-addition. A model takes a picture for these.
-//! * They ask for a hand that moves freely, holds on, or selects: chase-circle, daily-calendar, drag-circle,
-//!   drag-items, drag-items-grid, drag-shapes, drag-shapes-2, drag-single-shape, drag-sort-numbers, highlight-text,
-//!   highlight-text-2, hover-shape, moving-items, resize-textarea, simon-says, text-editor, use-slider-2.
-//! * They ask for knowledge, luck or long rules and not for a browser: book-flight, book-flight-nodelay,
-//!   click-checkboxes-soft (synonyms), find-greatest, form-sequence-3, stock-market (its price may change while it is
-//!   read), terminal (a shell), tic-tac-toe (its opponent may hold a draw).
+//! The tasks that are attempted, each with its rules, and those that are not, each with its reason.
 
 mod dates;
 mod fields;
@@ -33,6 +20,82 @@ pub(super) fn all() -> impl Iterator<Item = &'static (&'static str, Oracle)> {
         .into_iter()
         .flatten()
 }
+
+/// What is asked for that no text and no number of it can do.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reason {
+    /// What is asked is not in any text, but painted. A model takes a picture for it.
+    Painted,
+    /// It asks for a hand that moves freely, holds on, or selects.
+    Hand,
+    /// It asks for knowledge, luck or long rules and not for a browser: synonyms, a shell, a price that may change while
+    /// it is read, an opponent who may hold a draw.
+    Knowledge,
+}
+
+/// The tasks that are not attempted.
+pub(super) const LEFT_OUT: &[(Reason, &[&str])] = &[
+    (
+        Reason::Painted,
+        &[
+            "bisect-angle",
+            "circle-center",
+            "click-color",
+            "click-menu-2",
+            "click-pie",
+            "click-pie-nodelay",
+            "click-shades",
+            "click-shape",
+            "count-shape",
+            "count-sides",
+            "drag-cube",
+            "draw-circle",
+            "draw-line",
+            "find-midpoint",
+            "hot-cold",
+            "number-checkboxes",
+            "right-angle",
+            "use-colorwheel",
+            "use-colorwheel-2",
+            "visual-addition",
+        ],
+    ),
+    (
+        Reason::Hand,
+        &[
+            "chase-circle",
+            "daily-calendar",
+            "drag-circle",
+            "drag-items",
+            "drag-items-grid",
+            "drag-shapes",
+            "drag-shapes-2",
+            "drag-single-shape",
+            "drag-sort-numbers",
+            "highlight-text",
+            "highlight-text-2",
+            "hover-shape",
+            "moving-items",
+            "resize-textarea",
+            "simon-says",
+            "text-editor",
+            "use-slider-2",
+        ],
+    ),
+    (
+        Reason::Knowledge,
+        &[
+            "book-flight",
+            "book-flight-nodelay",
+            "click-checkboxes-soft",
+            "find-greatest",
+            "form-sequence-3",
+            "stock-market",
+            "terminal",
+            "tic-tac-toe",
+        ],
+    ),
+];
 
 /// A table of tasks and what is done for them.
 macro_rules! oracles {

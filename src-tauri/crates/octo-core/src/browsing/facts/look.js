@@ -76,6 +76,10 @@ function(wanted) {
     const href = one.localName === 'a' || one.localName === 'area' ? get(one, 'href') : null;
     const editing = one.localName === 'textarea' || one.isContentEditable ? 'lines'
         : one.localName === 'input' && ['', 'text', 'search', 'email', 'url', 'tel', 'password', 'number'].includes(one.type) ? 'line' : 'none';
+    // All that is in an editor can be edited: something between may be pressed all the same, and so may the editor.
+    let pressable = false;
+    for (let it = one; one.isContentEditable && it && (it.nodeType !== 1 || it.isContentEditable); it = above(it))
+        if (is(it, 'button,input,select,summary,a[href],area[href],' + widget) || it.nodeType === 1 && ['onclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'onpointerup'].some((name) => has(it, name))) pressable = true;
     const fold = (value) => text(value).toLowerCase();
     const options = one.localName === 'select' && wanted ? [...one.options].filter((it) =>
         wanted.some((want) => it.value === want || fold(it.text) === fold(want) || fold(it.label) === fold(want))).map((it) => text(it.text + ' ' + it.label)) : [];
@@ -86,6 +90,7 @@ function(wanted) {
         texts: [...words(one), ...around],
         field: field(one),
         editing,
+        pressed: pressable,
         holds: editing === 'none' || one.type === 'password' ? '' : String('value' in one ? one.value : one.textContent).slice(-20000),
         href: href === null ? null : resolved(href),
         download: href !== null && has(one, 'download') ? get(one, 'download') : null,

@@ -267,13 +267,13 @@ impl About<'_> {
         {
             self.judged(&mut found.weight, work, about, Action::Select { options: &facts.options });
         }
-        // With what is written there already: a text that comes in pieces is one text.
-        let whole = match facts.as_ref().filter(|facts| writing == Writing::Added && !facts.holds.is_empty())
-        {
-            Some(facts) => format!("{} {text}", facts.holds),
-            None => text.to_owned(),
-        };
-        for text in [text, &whole] {
+        let holds = facts.as_ref().map(|facts| facts.element.holds.as_str()).unwrap_or_default();
+        let mut wholes = vec![text.to_owned()];
+        if writing == Writing::Added && !holds.is_empty() {
+            // With what is written there already: a text that comes in pieces is one text, and so is a word of it.
+            wholes.extend([format!("{holds} {text}"), format!("{holds}{text}")]);
+        }
+        for text in &wholes {
             self.judged(&mut found.weight, work, about, Action::Type { text, keys: Keys::Inserted });
         }
         found.element = Some(place);

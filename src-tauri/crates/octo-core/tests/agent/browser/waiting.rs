@@ -82,3 +82,95 @@ async fn while_it_asks_the_check_up_says_so_and_who_gives_up_is_told_of_its_ques
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.assert_sound();
 }
+
+/// What its person answers, or what becomes of it.
+#[derive(Clone, Copy)]
+enum Ends {
+    /// They press Cancel.
+    Declined,
+    /// They press Allow, and the browser goes away before it says a word.
+    Silent,
+}
+
+/// A browser that asks its person, who answers when the test says so. Each of its questions is counted.
+struct Asking {
+    _profile: tempfile::TempDir,
+    choice: BrowserChoice,
+    answer: std::sync::mpsc::Sender<Ends>,
+    questions: Arc<Mutex<usize>>,
+}
+
+impl Asking {
+    fn start() -> Self {
+        let profile = tempfile::tempdir().expect("a folder");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("its address").port();
+        std::fs::write(profile.path().join("DevToolsActivePort"), format!("{port}\n/devtools/browser/a"))
+            .expect("written");
+        let (answer, answers) = std::sync::mpsc::channel();
+        let questions: Arc<Mutex<usize>> = Arc::default();
+        let count = Arc::clone(&questions);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let mut first = [0; 17];
+                while stream.peek(&mut first).is_ok_and(|read| read < first.len()) {}
+                if first == *b"GET /json/version" {
+                    let _head: Vec<String> = head(&stream);
+                    let _gone = (&stream).write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n");
+                    continue;
+                }
+                *count.lock().expect("the count") += 1;
+                match answers.recv() {
+                    Ok(Ends::Declined) => {
+                        let _head: Vec<String> = head(&stream);
+                        let _gone =
+                            (&stream).write_all(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n");
+                    }
+                    Ok(Ends::Silent) => drop(async_tungstenite::tungstenite::accept(stream)),
+                    Err(_) => return,
+                }
+            }
+        });
+        let choice = BrowserChoice::Folder { path: profile.path().display().to_string() };
+        Self { _profile: profile, choice, answer, questions }
+    }
+}
+
+fn head(stream: &TcpStream) -> Vec<String> {
+    BufReader::new(stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect()
+}
+
+/// The model asks for the browser twice; the person says something while the first question stands, and then it ends so.
+async fn asked_twice(ends: Ends) -> (Vec<String>, usize) {
+    let asking = Asking::start();
+    let mut rig = Rig::new(plan(vec![tabs(), tabs()])).await;
+    rig.octo.call(ChooseBrowser { choice: asking.choice.clone() }).await.unwrap();
+    let mut watch = rig.octo.subscribe(Topic::Browser).await.unwrap();
+    let session = rig.start(Mode::Autonomous, "look").await;
+    next(&mut watch, |update| match update {
+        Update::Browser { state: BrowserState::WaitingForAllow { .. } } => Some(()),
+        _ => None,
+    })
+    .await;
+    rig.send(session, "and be quick").await;
+    asking.answer.send(ends).expect("it asks");
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.assert_sound();
+    let told = results(&rig.snapshot(session).await);
+    let questions = *asking.questions.lock().expect("the count");
+    (told, questions)
+}
+
+#[tokio::test]
+async fn a_decline_in_the_browser_holds_whatever_the_person_said_meanwhile() {
+    let (told, questions) = asked_twice(Ends::Declined).await;
+    assert!(told.len() == 2 && told.iter().all(|told| told.contains("declined in the browser")), "{told:?}");
+    assert_eq!(questions, 1, "they are not asked again");
+}
+
+#[tokio::test]
+async fn a_browser_that_fell_silent_after_its_question_is_not_made_to_ask_another() {
+    let (told, questions) = asked_twice(Ends::Silent).await;
+    assert!(told.len() == 2 && told.iter().all(|told| told.contains("could not be reached")), "{told:?}");
+    assert_eq!(questions, 1);
+}

@@ -1,0 +1,119 @@
+//! What a key does: it moves, writes, sends or presses, or is a shortcut that nobody knows.
+
+use super::{
+    super::{
+        field::{Editing, Element, InForm},
+        memory::Memory,
+        site::Site,
+        visible::line,
+        words::deed_of,
+    },
+    Act, NAME, Sink, Target, activated,
+    activation::{Activation, activation},
+    changed, elsewhere,
+};
+use crate::act::{HeldKeys, Stroke};
+
+/// What a key does where it is pressed.
+pub(super) fn pressed(act: &Act<'_>, key: &str, to: Option<&Site>, memory: &Memory) -> Vec<Sink> {
+    // What is no key is not pressed either.
+    let Some(stroke) = Stroke::read(key) else { return vec![Sink::Unknown] };
+    let (code, held) = (stroke.code(), stroke.held());
+    let Target::Element(element) = act.target else {
+        let is_moving =
+            matches!(code, "Tab" | "Escape" | "PageUp" | "PageDown" | "Home" | "End" | "ShiftLeft")
+                || code.starts_with("Arrow");
+        let is_plain = matches!(held, HeldKeys::Nothing | HeldKeys::Shift);
+        return if is_moving && is_plain { Vec::new() } else { vec![Sink::Unknown] };
+    };
+    let writes = element.editing != Editing::None;
+    if matches!(code, "Enter" | "NumpadEnter") {
+        // With Shift alone it breaks a line; with another key beside it, it sends in many editors.
+        if held == HeldKeys::Shift && element.editing == Editing::Lines {
+            return Vec::new();
+        }
+        return entered(act, element);
+    }
+    if code == "Space" && !writes {
+        return activated(act, element);
+    }
+    if let (true, HeldKeys::Nothing | HeldKeys::Shift, Some(text)) = (writes, held, stroke.text()) {
+        let mut sinks = added(element, text, to, memory);
+        if code == "Space" && element.is_pressed {
+            sinks.extend(activated(act, element));
+        }
+        return sinks;
+    }
+    let is_around = matches!(code, "Home" | "End" | "Backspace" | "Delete") || code.starts_with("Arrow");
+    let harmless = match held {
+        // With Alt, letters are the page's own keys for its controls.
+        HeldKeys::Command { with_alt: true, .. } => writes && is_around,
+        HeldKeys::Command { with_alt: false, with_shift } => match code {
+            "KeyA" | "KeyC" => !with_shift,
+            "KeyX" | "KeyY" => writes && !with_shift,
+            "KeyZ" => writes,
+            // What is in the clipboard is not the model's, and not the site's.
+            _ => writes && is_around,
+        },
+        // It pastes what is in the clipboard.
+        HeldKeys::Shift if code == "Insert" => false,
+        HeldKeys::Shift | HeldKeys::Nothing => {
+            writes || !(matches!(code, "Delete" | "Backspace") || stroke.writes())
+        }
+    };
+    if !harmless {
+        return vec![Sink::Shortcut];
+    }
+    // Keys that move make another choice of a list or a group, and another value of what is filled without letters.
+    let moves = is_around && !matches!(code, "Backspace" | "Delete") || matches!(code, "PageUp" | "PageDown");
+    if moves && !writes { changed(act, element) } else { Vec::new() }
+}
+
+/// A character that is added to what a field holds already: a text that comes key by key is one text. Where the caret
+/// is cannot be known.
+fn added(element: &Element, text: &str, to: Option<&Site>, memory: &Memory) -> Vec<Sink> {
+    let holds = &element.holds;
+    let mut sinks: Vec<Sink> = element.field.sensitive().map(Sink::Writes).into_iter().collect();
+    let wholes = [format!("{holds}{text}"), format!("{text}{holds}")];
+    sinks.extend(wholes.iter().find_map(|whole| memory.quoted(whole, to)).map(Sink::Carries));
+    sinks
+}
+
+/// What Enter does in an element: it sends the form, or presses the button.
+pub(super) fn entered(act: &Act<'_>, element: &Element) -> Vec<Sink> {
+    if element.editing == Editing::None && activation(element) != Activation::Nothing {
+        return activated(act, element);
+    }
+    if element.editing == Editing::Lines {
+        let mut sinks = if element.is_pressed { activated(act, element) } else { Vec::new() };
+        sinks.push(Sink::Enter);
+        return sinks;
+    }
+    match &element.form {
+        InForm::Unknown => vec![Sink::Enter],
+        InForm::Form(form) => {
+            let mut sinks: Vec<Sink> = form.sensitive().map(Sink::Submits).into_iter().collect();
+            sinks.extend(elsewhere(act, form));
+            sinks.extend(form.submits.iter().find_map(|name| deed_of(name, act.language)).map(Sink::Says));
+            // The first button is the one that Enter presses. One that says nothing, or none at all, is that of a
+            // conversation as well as any.
+            let is_mute = form.submits.first().is_none_or(|name| line(name, NAME).is_empty());
+            if sinks.is_empty() && is_mute && !is_search(element) {
+                sinks.push(Sink::Enter);
+            }
+            sinks
+        }
+        InForm::None => {
+            let mut sinks: Vec<Sink> = act.loose_fields.map(Sink::Submits).into_iter().collect();
+            // A real search field asks; any other line may be one of a conversation.
+            if sinks.is_empty() && !is_search(element) {
+                sinks.push(Sink::Enter);
+            }
+            sinks
+        }
+    }
+}
+
+fn is_search(element: &Element) -> bool {
+    element.field.kind.trim().eq_ignore_ascii_case("search")
+}

@@ -1,0 +1,59 @@
+use super::*;
+use crate::{Ending, Incoming, Transport, message};
+use chromiumoxide::{
+    cdp::browser_protocol::target::SessionId,
+    types::{CallId, MethodId},
+};
+use serde_json::{Value, json};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
+};
+
+/// A browser that opens tabs and then cannot list them.
+#[derive(Default)]
+struct Forgetful {
+    calls: usize,
+    sent: Arc<Mutex<Vec<(String, Value)>>>,
+    answers: VecDeque<String>,
+}
+
+impl Transport for Forgetful {
+    fn submit(&mut self, method: MethodId, _session: Option<SessionId>, params: Value) -> CallId {
+        self.calls += 1;
+        let answer = match method.as_ref() {
+            "Target.createTarget" => json!({ "id": self.calls, "result": { "targetId": "new" } }),
+            "Target.closeTarget" => json!({ "id": self.calls, "result": { "success": true } }),
+            _ => json!({ "id": self.calls, "error": { "code": -32000, "message": "not now" } }),
+        };
+        self.answers.push_back(answer.to_string());
+        self.sent.lock().expect("whole").push((method.into_owned(), params));
+        CallId::new(self.calls)
+    }
+
+    fn poll_incoming(&mut self, _context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
+        match self.answers.pop_front() {
+            Some(answer) => Poll::Ready(Ok(message::read(answer.into()))),
+            None => Poll::Pending,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tab_that_cannot_be_told_of_is_closed_again() {
+    let browser = Forgetful::default();
+    let sent = Arc::clone(&browser.sent);
+    let tabs = Tabs::new(Link::over(browser), Numbers::default());
+    assert!(matches!(tabs.open_behind("https://a.example/").await, Err(TabError::Call(_))));
+    // What is asked next is answered after all that was told before.
+    assert!(tabs.list().await.is_err());
+    let closed: Vec<Value> = sent
+        .lock()
+        .expect("whole")
+        .iter()
+        .filter(|(method, _)| method == "Target.closeTarget")
+        .map(|(_, params)| params["targetId"].clone())
+        .collect();
+    assert_eq!(closed, ["new"]);
+}

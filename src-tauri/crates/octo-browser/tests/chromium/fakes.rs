@@ -1,0 +1,128 @@
+//! What listens as a browser does and is none: how late it answers, and whose the port is, are in the test's hands.
+
+use async_tungstenite::{tokio::accept_async, tungstenite::Message};
+use futures::StreamExt as _;
+use octo_browser::{Browser, ConnectError, Environment, Mode, Probe, State, System, Wanted, find};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, SystemTime},
+};
+use tokio::{
+    io::AsyncWriteExt as _,
+    net::{TcpListener, TcpStream},
+    sync::{mpsc, oneshot},
+};
+
+/// A browser that asks its person: it tells nobody its version, and lets in who dials.
+struct Asking {
+    port: u16,
+    /// One for each connection: its first command came, and is answered once this is told.
+    heard: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
+}
+
+impl Asking {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let port = listener.local_addr().expect("its address").port();
+        let (tell, heard) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(serve(stream, tell.clone()));
+            }
+        });
+        Self { port, heard }
+    }
+}
+
+async fn serve(mut stream: TcpStream, tell: mpsc::UnboundedSender<oneshot::Sender<()>>) {
+    let mut first = [0; 17];
+    let version = b"GET /json/version";
+    while stream.peek(&mut first).await.is_ok_and(|read| read < first.len()) {}
+    if first == *version {
+        let _gone = stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n").await;
+        return;
+    }
+    let Ok(mut socket) = accept_async(stream).await else { return };
+    let Some(Ok(Message::Text(command))) = socket.next().await else { return };
+    let command: Value = serde_json::from_str(&command).expect("JSON");
+    let (go, answer) = oneshot::channel();
+    tell.send(go).expect("the test listens");
+    if answer.await.is_err() {
+        return;
+    }
+    let version = json!({ "protocolVersion": "1.3", "product": "Chrome/1", "revision": "", "userAgent": "", "jsVersion": "" });
+    let told = json!({ "id": command["id"], "result": version }).to_string();
+    let _gone = socket.send(Message::Text(told.into())).await;
+    while let Some(Ok(_)) = socket.next().await {}
+}
+
+/// Writes down a port, as a browser of this folder did so long ago.
+fn write_down(folder: &Path, port: u16, id: &str, ago: Duration) {
+    fs::create_dir_all(folder).expect("a profile");
+    let path = folder.join("DevToolsActivePort");
+    fs::write(&path, format!("{port}\n/devtools/browser/{id}")).expect("written");
+    let file = fs::File::options().write(true).open(&path).expect("it");
+    file.set_modified(SystemTime::now() - ago).expect("its time");
+}
+
+fn environment(home: &Path) -> Environment {
+    Environment {
+        system: System::Linux,
+        home: home.to_owned(),
+        chrome_config_home: None,
+        xdg_config_home: None,
+        local_app_data: None,
+        program_files: Vec::new(),
+        windows_homes: Vec::new(),
+        path: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn what_its_person_allowed_is_waited_for_however_late_the_browser_answers() {
+    let home = tempfile::tempdir().expect("a folder");
+    let mut asking = Asking::start().await;
+    let profile = home.path().join("profile");
+    write_down(&profile, asking.port, "a", Duration::ZERO);
+    let browser = Browser::new(environment(home.path()), Wanted::Folder(profile));
+    let connect = || {
+        let browser = browser.clone();
+        tokio::spawn(async move { browser.connect().await })
+    };
+    let attempt = connect();
+    let answer = asking.heard.recv().await.expect("its first command");
+    assert!(matches!(*browser.state().borrow(), State::WaitingForAllow { .. }));
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(3_600)).await;
+    tokio::time::resume();
+    answer.send(()).expect("it waits");
+    let connected = attempt.await.expect("its end").expect("connected");
+    assert!(matches!(*browser.state().borrow(), State::Connected { mode: Mode::Approval, .. }));
+    browser.disconnect();
+    drop(connected);
+    // Who does not want to wait gives up.
+    let attempt = connect();
+    let _never = asking.heard.recv().await.expect("its first command");
+    browser.cancel();
+    assert_eq!(attempt.await.expect("its end").map(drop), Err(ConnectError::Cancelled));
+}
+
+#[tokio::test]
+async fn of_two_files_that_name_one_port_the_newer_one_is_the_browser() {
+    let home = tempfile::tempdir().expect("a folder");
+    let asking = Asking::start().await;
+    let config = home.path().join(".config");
+    for (chrome, chromium, expected) in [(3_600, 60, "of-chromium"), (60, 3_600, "of-chrome")] {
+        write_down(&config.join("google-chrome"), asking.port, "of-chrome", Duration::from_secs(chrome));
+        write_down(&config.join("chromium"), asking.port, "of-chromium", Duration::from_secs(chromium));
+        let found = find(&environment(home.path()), None).await;
+        let at_port: Vec<_> = found.iter().filter(|found| found.port == asking.port).collect();
+        let [found] = at_port.as_slice() else { panic!("asked once: {found:?}") };
+        let Probe::Approval { socket } = &found.probe else { panic!("{found:?}") };
+        assert!(socket.ends_with(&format!("/devtools/browser/{expected}")), "{socket}");
+        let folder = if expected == "of-chromium" { "chromium" } else { "google-chrome" };
+        assert_eq!(found.candidate.folder, config.join(folder));
+    }
+}
