@@ -160,6 +160,8 @@ async fn marks(chromium: &Chromium, page: &PageOf, reply: &str) -> Result<Marks>
         "the page shows something else than before:\n{reply}\n{short}"
     );
     let whole = snapshot.render(WHOLE, Filter::default()).text;
+    let alone = Filter { content: Content::Targets, ..Filter::default() };
+    let (first, every) = (snapshot.render(super::SNAPSHOT, alone), snapshot.render(WHOLE, alone));
     let mut counts = Vec::new();
     for text in [short, &whole] {
         for number in handles(text) {
@@ -176,8 +178,6 @@ async fn marks(chromium: &Chromium, page: &PageOf, reply: &str) -> Result<Marks>
         let rest = if first.left_out.is_empty() { 0 } else { estimate_tokens(whole) };
         frame + first.tokens + rest + frame * rest.div_ceil(super::SNAPSHOT)
     };
-    let alone = Filter { content: Content::Targets, ..Filter::default() };
-    let (first, every) = (snapshot.render(super::SNAPSHOT, alone), snapshot.render(WHOLE, alone));
     let numbered = |text: &str| handles(text).into_iter().collect::<BTreeSet<_>>();
     ensure!(numbered(&every.text) == numbered(&whole), "the list of targets has others than the whole page");
     Ok(Marks { whole: read(&overview, &whole), listed: read(&first, &every.text), shown, targets: all })
