@@ -20,7 +20,7 @@ async function at(name: string, more: Partial<Parameters<Stage["open"]>[0]> = {}
   return page;
 }
 
-/** That nothing of any scene is lost, `scenes.test.ts` says. */
+/** That nothing of any scene is lost, `every.ts` says. */
 describe("at 200 %", () => {
   it("nothing of any page of settings is lost", async () => {
     const page = await stage.open({ scene: "main", size: ZOOMED });

@@ -1,7 +1,8 @@
 /** The acceptance cases of sessions: beginning, finding, keeping and changing them. */
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { current, pasteScreenshot, pick, row, say } from "./person";
-import { Stage, asked, close, drive, restart, settled, untilFocused } from "./stage";
+import { Stage, asked, close, restart, settled, untilFocused } from "./stage";
 
 let stage: Stage;
 beforeAll(async () => {
@@ -10,7 +11,36 @@ beforeAll(async () => {
 afterAll(() => stage.end());
 
 /** How soon another window has to show something, in milliseconds. */
-const SECOND = { timeout: 1_000 };
+const SECOND = 1_000;
+
+/** How a session is to stand in the list: under which head, or not at all. */
+type Standing = "pinned" | "listed" | "gone";
+
+/** Asks as another window does; whether the list here shows it in time. Measured in the page. */
+async function shownInTime(page: Page, call: Record<string, unknown>, title: string, how: Standing): Promise<boolean> {
+  const request = { domain: "sessions", call };
+  return page.evaluate(
+    ({ request, title, how, pinned, today, within }) => {
+      const standing = (): string => {
+        const found = [...document.querySelectorAll(".side-list :is(.side-label, .name)")];
+        const lines = found.map((line) => line.textContent?.trim());
+        const at = lines.indexOf(title);
+        if (at < 0) return "gone";
+        return at > lines.indexOf(pinned) && at < lines.indexOf(today) ? "pinned" : "listed";
+      };
+      dispatchEvent(new CustomEvent("fake", { detail: { request } }));
+      return new Promise<boolean>((resolve) => {
+        setTimeout(() => resolve(standing() === how), within);
+        const look = (): void => {
+          if (standing() === how) resolve(true);
+          else requestAnimationFrame(look);
+        };
+        look();
+      });
+    },
+    { request, title, how, pinned: say("group.pinned"), today: say("group.today"), within: SECOND },
+  );
+}
 
 describe("sessions", () => {
   it("13. a session with options: the chosen profile, model, native-picked folder and name are shown in it", async () => {
@@ -110,33 +140,31 @@ describe("sessions", () => {
     await menu("Reply to the landlord", say("session.rename"));
     await page.keyboard.type("Answer the landlord");
     await page.keyboard.press("Enter");
-    await expect.poll(() => row(page, "Answer the landlord").count(), SECOND).toBe(1);
+    await row(page, "Answer the landlord").waitFor();
     await menu("Answer the landlord", say("session.pin"));
-    const pinned = async (title: string): Promise<boolean> => {
-      const lines = await page.locator(".side-list :is(.side-label, .name)").allTextContents();
-      const at = (words: string): number => lines.findIndex((line) => line.trim() === words);
-      return at(say("group.pinned")) < at(title) && at(title) < at(say("group.today"));
-    };
-    await expect.poll(() => pinned("Answer the landlord"), SECOND).toBe(true);
+    const session = await row(page, "Answer the landlord").getAttribute("data-session");
+    const head = page.locator(".side-list .side-label", { hasText: say("group.pinned") });
+    await expect.poll(async () => (await asked(page, "pin_session")).length).toBe(1);
+    await head.waitFor();
     await menu("Answer the landlord", say("session.delete"));
-    await expect.poll(() => row(page, "Answer the landlord").count(), SECOND).toBe(0);
+    await expect.poll(() => row(page, "Answer the landlord").count()).toBe(0);
     await page
       .getByTestId("toast")
       .getByRole("button", { name: say("toast.undo") })
       .click();
-    await expect.poll(() => row(page, "Answer the landlord").count(), SECOND).toBe(1);
+    await row(page, "Answer the landlord").waitFor();
 
-    const session = await row(page, "Rename photos").getAttribute("data-session");
-    const elsewhere = (call: Record<string, unknown>): Promise<void> =>
-      drive(page, { request: { domain: "sessions", call: { ...call, session } } });
-    await elsewhere({ type: "rename_session", title: "Photos by date" });
-    await expect.poll(() => row(page, "Photos by date").count(), SECOND).toBe(1);
-    await elsewhere({ type: "pin_session", pinned: true });
-    await expect.poll(() => pinned("Photos by date"), SECOND).toBe(true);
-    await row(page, "Photos by date").click();
-    await expect.poll(() => page.locator(".head").getByRole("heading").innerText()).toBe("Photos by date");
-    await elsewhere({ type: "delete_session" });
-    await expect.poll(() => row(page, "Photos by date").count(), SECOND).toBe(0);
+    // The same in another window, and what it says here.
+    const elsewhere = (call: Record<string, unknown>, title: string, how: Standing): Promise<boolean> =>
+      shownInTime(page, { ...call, session }, title, how);
+    expect(await elsewhere({ type: "pin_session", pinned: false }, "Answer the landlord", "listed")).toBe(true);
+    expect(await elsewhere({ type: "pin_session", pinned: true }, "Answer the landlord", "pinned")).toBe(true);
+    await row(page, "Answer the landlord").click();
+    const title = page.locator(".head").getByRole("heading");
+    await expect.poll(() => title.innerText()).toBe("Answer the landlord");
+    expect(await elsewhere({ type: "rename_session", title: "The landlord" }, "The landlord", "pinned")).toBe(true);
+    await expect.poll(() => title.innerText()).toBe("The landlord");
+    expect(await elsewhere({ type: "delete_session" }, "The landlord", "gone")).toBe(true);
     await close(page);
   });
 

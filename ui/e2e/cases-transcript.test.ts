@@ -148,9 +148,10 @@ describe("an agent's work", () => {
     const option = page.getByTestId("feedback-option");
     expect(await option.allInnerTexts()).toEqual(["For one release, with a warning", "No, remove it now"]);
     await option.nth(1).click();
-    const send = page.getByTestId("feedback-send");
     // Where a click only chooses, the button beside it answers.
-    if ((await card.count()) > 0 && (await send.isEnabled().catch(() => false))) await send.click();
+    const send = page.locator('[data-testid="feedback-send"]:enabled');
+    await settled(page);
+    if ((await send.count()) > 0) await send.click();
     await expect.poll(() => card.count()).toBe(0);
     const answers = await asked(page, "answer_question");
     expect(answers).toMatchObject([{ answer: { type: "text", text: "No, remove it now" } }]);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.end());
 
-/** That it reaches everything of every scene, `scenes.test.ts` says. */
+/** That it reaches everything of every scene, `every.ts` says. */
 describe("Tab", () => {
   it("walks with a check that would notice", async () => {
     const page = await stage.open({ scene: "new" });

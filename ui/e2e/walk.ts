@@ -6,12 +6,15 @@ interface Walked {
   walked: { seen: Set<string>; unseen: Set<string> };
 }
 
+/** How many presses are tried at least, each way: what is found may be longer than what of it is drawn. */
+const LONG = 150;
+
 /**
- * Presses Tab until the focus is back where it was and gives what was never reached, and what had the focus without
+ * Presses Tab until everything had the focus and gives what was never reached, and what had the focus without
  * showing it. Things that arrow keys lead to (one of them can be reached), and things behind a dialog, are not wanted.
  */
 export async function walk(page: Page): Promise<{ reached: number; missed: string[]; unseen: string[] }> {
-  const popover = await page.evaluate(() => {
+  await page.evaluate(() => {
     // A list of choices beside a field leaves the keys to the field.
     const over = "dialog[open], [popover=auto]:popover-open";
     const root = [...document.querySelectorAll(over)].at(-1) ?? document.body;
@@ -34,9 +37,8 @@ export async function walk(page: Page): Promise<{ reached: number; missed: strin
       frame.dataset["rests"] = getComputedStyle(frame).borderColor;
     const walked = { seen: new Set<string>(), unseen: new Set<string>() };
     Object.assign(window, { walked });
-    // What opens at a button is left by Tab: one is in it from the start, and goes both ways.
-    const popover = root.matches("[popover]");
-    if (popover && wanted[0]) {
+    // One is in what opens at a button from the start.
+    if (root.matches("[popover]") && wanted[0]) {
       const begin = wanted.find((element) => element === first) ?? wanted[0];
       begin.focus();
       walked.seen.add(begin.dataset["wanted"] ?? "");
@@ -58,14 +60,21 @@ export async function walk(page: Page): Promise<{ reached: number; missed: strin
       const nth = at.dataset["wanted"];
       if (nth !== undefined) walked.seen.add(nth);
     });
-    return popover;
   });
-  // More presses than there are things mean that the focus is caught somewhere.
+  // Back again where that was not all: a list may draw more as one goes down, and what opens at a button is left by Tab.
   const count = await page.locator("[data-wanted]").count();
-  for (let press = 0; press < count * 2 + 10; press += 1) {
-    await page.keyboard.press(popover && press >= count ? "Shift+Tab" : "Tab");
+  // More presses than there are things mean that the focus is caught somewhere; a date has several places in it.
+  const there = Math.max(LONG, count * 2 + 10);
+  for (let press = 1; press <= there * 2 + count; press += 1) {
+    await page.keyboard.press(press <= there ? "Tab" : "Shift+Tab");
     if (press < count - 1 || press % 5 !== 0) continue;
-    if ((await page.evaluate(() => (window as unknown as Walked).walked.seen.size)) >= count) break;
+    // What is drawn no more, in a list that moves on, is not there to be reached.
+    const all = await page.evaluate(() => {
+      const { seen } = (window as unknown as Walked).walked;
+      const wanted = [...document.querySelectorAll<HTMLElement>("[data-wanted]")];
+      return wanted.every((element) => seen.has(element.dataset["wanted"] ?? ""));
+    });
+    if (all) break;
   }
   return page.evaluate(() => {
     const { seen, unseen } = (window as unknown as Walked).walked;

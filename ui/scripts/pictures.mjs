@@ -53,7 +53,10 @@ export const scenes = {
   "steps-folded": {
     fake: "main",
     async act(page) {
-      for (const head of await page.getByTestId("step-group").all()) await head.evaluate((button) => button.click());
+      await page.getByTestId("step-group").first().waitFor();
+      // Folding one brings others into view, so that they are found again each time.
+      const open = page.locator('[data-testid="step-group"][aria-expanded="true"]');
+      while ((await open.count()) > 0) await open.first().evaluate((button) => button.click());
       await page.waitForSelector('[data-testid="step-group"][aria-expanded="false"]');
     },
   },
