@@ -32,6 +32,7 @@ use crate::{
 };
 use chromiumoxide::Command;
 use dialog::NoDialog;
+use frames::FrameNames;
 use std::{
     collections::HashMap,
     fmt,
@@ -139,6 +140,8 @@ struct Known {
     health: Health,
     /// Frames of other sites: each has a session of its own.
     children: HashMap<SessionId, Child>,
+    /// All frames, by their names.
+    frames: FrameNames,
 }
 
 #[derive(Clone)]

@@ -137,6 +137,16 @@ pub(crate) struct FrameNavigated {
     pub(crate) kind: String,
 }
 
+/// `Page.frameAttached`, `Page.frameDetached`, `Page.downloadWillBegin`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OfFrame {
+    pub(crate) frame_id: FrameId,
+    /// Why one was detached.
+    #[serde(default)]
+    pub(crate) reason: String,
+}
+
 /// `Page.documentOpened`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct DocumentOpened {

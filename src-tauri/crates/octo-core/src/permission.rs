@@ -101,7 +101,7 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
     }
     let asks = always.or(asks);
     if let Some(effect) = &effects.browser {
-        return plain(browser::decide(ground, effect, asks));
+        return plain(browser::decide(ground, effect, &effects.reads, asks));
     }
     if let Some(effect) = effects.desk {
         let asks = asks.or_else(|| {

@@ -115,6 +115,9 @@ pub enum AskReason {
         site: String,
         /// The element, by its real name in the page.
         target: Option<PageElement>,
+        /// What is to be said of files that it would give away. All of them are in the preview.
+        #[serde(default)]
+        files: Vec<PageFile>,
     },
     /// The command does something that always asks.
     Risky {
@@ -129,6 +132,23 @@ pub enum AskReason {
     Library {
         /// What.
         change: LibraryChange,
+    },
+}
+
+/// A file that a page would be given and that is asked about wherever it is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[ts(export)]
+pub enum PageFile {
+    /// It is outside the session's folder.
+    Outside {
+        /// Its path.
+        path: String,
+    },
+    /// It usually holds secrets.
+    Secret {
+        /// Its path.
+        path: String,
     },
 }
 

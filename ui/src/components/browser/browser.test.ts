@@ -12,6 +12,7 @@ import { type Component, flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import BrowserPage from "../settings/BrowserPage.svelte";
 import SessionView from "../session/SessionView.svelte";
+import { SETTLED } from "../permission/rules";
 
 const replayed = new Replayed();
 const { asked } = replayed;
@@ -249,6 +250,7 @@ describe("a question about a page", () => {
           besides: ["deletes"],
           site: "https://a.example",
           target: { role: "textbox", name: "Message to all" },
+          files: [],
         },
         rule: null,
       },
@@ -262,6 +264,56 @@ describe("a question about a page", () => {
     const why = card ? words(card) : "";
     expect(why).toContain(t("ask.why.page.carries"));
     expect(why, "what else it sets off").toContain(t("ask.why.page.deletes"));
+  });
+
+  it("says which site gets which files, and takes no key for a yes", async () => {
+    await session("browser-site");
+    const target = { role: "button", name: "Send application" };
+    const [outside, secret] = ["/srv/other/letter.pdf", "/home/ada/work/.env"];
+    ask({
+      call: "c9",
+      ask: {
+        type: "permission",
+        preview: {
+          type: "browser",
+          deed: "upload",
+          target,
+          site: "https://jobs.example",
+          title: null,
+          tab: 1,
+          text: `${outside}\n${secret}`,
+          output: "",
+          picture: null,
+        },
+        reason: {
+          type: "page",
+          risk: "uploads",
+          besides: ["sends"],
+          site: "https://jobs.example",
+          target,
+          files: [
+            { type: "outside", path: outside },
+            { type: "secret", path: secret },
+          ],
+        },
+        rule: null,
+      },
+    });
+    await until(() => expect(all(testids.question).length).toBe(2));
+    const card = all(testids.question)[1];
+    if (!card) throw new Error("no question");
+    expect(words(card)).toContain("Give a file to https://jobs.example");
+    expect(words(card)).toContain("Send application");
+    expect(card.querySelector(".page-text")?.textContent).toBe(`${outside}\n${secret}`);
+    expect(words(card)).toContain(t("ask.why.file.outside", { path: `\u2068${outside}\u2069` }));
+    expect(words(card)).toContain(t("ask.why.file.secret", { path: `\u2068${secret}\u2069` }));
+    // It is next once the one before is answered; Enter was meant for that one.
+    find(testids.questionNo)?.click();
+    await until(() => expect(all(testids.question).length).toBe(1));
+    await new Promise((done) => setTimeout(done, SETTLED));
+    const before = asked.length;
+    get(testids.question).dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    expect(asked.slice(before)).toEqual([]);
   });
 
   it("about a site allows it for the task, the session or the folder", async () => {
@@ -298,7 +350,7 @@ describe("a question about a page", () => {
           output: "",
           picture: null,
         },
-        reason: { type: "page", risk: "script", besides: [], site: "http://a.example", target: null },
+        reason: { type: "page", risk: "script", besides: [], site: "http://a.example", target: null, files: [] },
         rule: null,
       },
     });

@@ -66,6 +66,7 @@ export function whyAsked(reason: AskReason): string {
     case "page":
       return sentences(
         ...[reason.risk, ...reason.besides].map((risk) => t(`ask.why.page.${risk}`)),
+        ...reason.files.map(({ type, path }) => t(`ask.why.file.${type}`, { path: `\u2068${path}\u2069` })),
         t("ask.page.every"),
       );
     case "library":

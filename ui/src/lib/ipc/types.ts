@@ -157,6 +157,7 @@ export type * from "./generated/Onboarding";
 export type * from "./generated/OnboardingStep";
 export type * from "./generated/OtherSkills";
 export type * from "./generated/PageElement";
+export type * from "./generated/PageFile";
 export type * from "./generated/PageHand";
 export type * from "./generated/PageMark";
 export type * from "./generated/PageRisk";

@@ -1,6 +1,8 @@
 //! Attaching to a tab, and to the frames of other sites in it.
 
-use super::{Attached, Core, Health, Known, Liveness, NEWS, Page, PageError, listen, liveness};
+use super::{
+    Attached, Core, Health, Known, Liveness, NEWS, Page, PageError, frames::FrameNames, listen, liveness,
+};
 use crate::{
     CallError, Link,
     cdp::{
@@ -53,9 +55,9 @@ impl Page {
             link.call(on, Leniently::<_, FrameTreeAnswer>::new(page::GetFrameTreeParams {}), FIRST),
             link.call(on, frames_of_other_sites(), FIRST),
         );
-        let first = async { Ok((page?, dom?, accessibility?, frames?, tree?).4.frame_tree.frame) };
-        let frame = match first.await {
-            Ok(frame) => frame,
+        let first = async { Ok((page?, dom?, accessibility?, frames?, tree?).4.frame_tree) };
+        let tree = match first.await {
+            Ok(tree) => tree,
             // It answered a moment ago: a dialog may have opened just now, or its script does not end.
             Err(CallError::TimedOut { method, limit }) => {
                 return Err(match liveness::probe(link, &session).await? {
@@ -65,7 +67,8 @@ impl Page {
             }
             Err(error) => return Err(error.into()),
         };
-        let committed = listen::committed(link, &session, target, &frame).await;
+        let frame = &tree.frame;
+        let committed = listen::committed(link, &session, target, frame).await;
         let core = Arc::new(Core {
             link: link.clone(),
             target: target.clone(),
@@ -76,6 +79,7 @@ impl Page {
                 loader: frame.loader_id.inner().clone(),
                 health: Health::Well,
                 children: HashMap::new(),
+                frames: FrameNames::of(&tree),
             }),
             dialog: watch::Sender::new(None),
             cleared: AtomicU64::new(0),

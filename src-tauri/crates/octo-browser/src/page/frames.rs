@@ -1,4 +1,4 @@
-//! The page's frames, each with the session that reaches it.
+//! The page's frames, each with the session that reaches it, and the names of all it has been told of.
 
 use super::{Child, Core, Page, PageError, origin};
 use crate::{
@@ -9,10 +9,63 @@ use crate::{
     },
     wire::{FrameTree, FrameTreeAnswer, Leniently},
 };
-use std::time::Duration;
+use std::{
+    collections::{HashSet, VecDeque},
+    time::Duration,
+};
 
 /// How long a frame may take to name its own frames.
 const LISTING: Duration = Duration::from_secs(3);
+
+/// How many frames that went are remembered: what one of them began may be told of after it.
+const GONE: usize = 64;
+
+/// The names of frames that are, or just were, of the page. They are told as they come: a page that a dialog or its own
+/// script holds does not say which frames it has.
+#[derive(Debug, Default)]
+pub(super) struct FrameNames {
+    here: HashSet<FrameId>,
+    gone: VecDeque<FrameId>,
+}
+
+impl FrameNames {
+    pub fn of(tree: &FrameTree) -> Self {
+        let mut names = Self::default();
+        names.all_came(tree);
+        names
+    }
+
+    pub fn all_came(&mut self, tree: &FrameTree) {
+        let mut left = vec![tree];
+        while let Some(tree) = left.pop() {
+            self.came(tree.frame.id.clone());
+            left.extend(&tree.child_frames);
+        }
+    }
+
+    pub fn came(&mut self, frame: FrameId) {
+        self.here.insert(frame);
+    }
+
+    pub fn went(&mut self, frame: &FrameId) {
+        if let Some(frame) = self.here.take(frame) {
+            self.gone.push_back(frame);
+            while self.gone.len() > GONE {
+                self.gone.pop_front();
+            }
+        }
+    }
+
+    /// Another document is there: all but the main frame went with the one before.
+    pub fn only(&mut self, main: &FrameId) {
+        let others: Vec<FrameId> = self.here.iter().filter(|frame| *frame != main).cloned().collect();
+        others.iter().for_each(|frame| self.went(frame));
+    }
+
+    fn has(&self, frame: &FrameId) -> bool {
+        self.here.contains(frame) || self.gone.contains(frame)
+    }
+}
 
 /// A frame of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +88,11 @@ pub struct Frame {
 }
 
 impl Page {
+    /// Whether a frame is known to be the page's, or to have been just now. Nothing is asked of the page for it.
+    pub fn has_frame(&self, frame: &FrameId) -> bool {
+        self.0.core.known().frames.has(frame)
+    }
+
     /// All frames, the main one first, each after the one it is in. A frame that goes away meanwhile is left out.
     ///
     /// # Errors

@@ -6,15 +6,15 @@ use crate::{
     cdp::browser_protocol::{
         inspector::EventTargetCrashed,
         page::{
-            EventDocumentOpened, EventFrameNavigated, EventJavascriptDialogClosed,
-            EventJavascriptDialogOpening, EventLoadEventFired, EventNavigatedWithinDocument,
-            GetFrameTreeParams,
+            EventDocumentOpened, EventFrameAttached, EventFrameDetached, EventFrameNavigated,
+            EventJavascriptDialogClosed, EventJavascriptDialogOpening, EventLoadEventFired,
+            EventNavigatedWithinDocument, GetFrameTreeParams,
         },
         target::{EventAttachedToTarget, EventDetachedFromTarget, SessionId, TargetId},
     },
     wire::{
         Attached, Detached, DialogOpening, DocumentOpened, FrameNavigated, FrameTreeAnswer, Leniently,
-        NavigatedWithin, WireFrame,
+        NavigatedWithin, OfFrame, WireFrame,
     },
 };
 use futures::{StreamExt as _, stream::SelectAll};
@@ -22,6 +22,10 @@ use std::{sync::Arc, time::Duration};
 
 /// How long the page may take to say again what it shows.
 const AGAIN: Duration = Duration::from_secs(3);
+
+/// A page tells of its downloads before the browser does. The browser's word for it is an older one, which the list of
+/// chromiumoxide leaves out.
+const DOWNLOAD: &str = "Page.downloadWillBegin";
 
 type Sources = SelectAll<futures::stream::BoxStream<'static, (SessionId, Heard)>>;
 
@@ -67,14 +71,26 @@ fn source(session: SessionId, events: Events) -> futures::stream::BoxStream<'sta
 async fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(SessionId, Events)> {
     let of_page = *session == core.session;
     match event.method.as_ref() {
-        EventFrameNavigated::IDENTIFIER if of_page => {
+        EventFrameNavigated::IDENTIFIER => {
             let FrameNavigated { frame, kind } = event.read()?;
-            if frame.parent_id.is_none() {
+            core.known().frames.came(frame.id.clone());
+            if of_page && frame.parent_id.is_none() {
                 commit(core, &frame).await;
                 if kind == "BackForwardCacheRestore" {
                     // It was loaded before it was put away, and is not loaded again.
                     core.tell(PageEvent::Loaded);
                 }
+            }
+        }
+        // The latter also tells of a frame that nothing else has told of.
+        EventFrameAttached::IDENTIFIER | DOWNLOAD => {
+            core.known().frames.came(event.read::<OfFrame>()?.frame_id);
+        }
+        EventFrameDetached::IDENTIFIER => {
+            let OfFrame { frame_id, reason } = event.read()?;
+            // One that goes to another process stays.
+            if reason != "swap" {
+                core.known().frames.went(&frame_id);
             }
         }
         EventNavigatedWithinDocument::IDENTIFIER if of_page => {
@@ -126,7 +142,11 @@ async fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(S
                 crate::cdp::browser_protocol::page::FrameId::new(target_info.target_id.inner().clone());
             let child = Child { frame: frame.clone(), parent: target_info.parent_frame_id };
             let events = core.link.events(Some(&session_id));
-            core.known().children.insert(session_id.clone(), child);
+            {
+                let mut known = core.known();
+                known.frames.came(frame.clone());
+                known.children.insert(session_id.clone(), child);
+            }
             attach::begin_child(core, &session_id);
             core.tell(PageEvent::FrameAttached(frame));
             return Some((session_id, events));
@@ -154,6 +174,7 @@ async fn commit(core: &Core, frame: &WireFrame) {
         known.loader = frame.loader_id.inner().clone();
         known.committed = committed.clone();
         known.health = Health::Well;
+        known.frames.only(&core.main_frame);
     }
     // A document that went took its dialog along.
     core.dialog.send_replace(None);
@@ -193,6 +214,7 @@ async fn read_again(core: &Core) {
             } else {
                 commit(core, frame).await;
             }
+            core.known().frames.all_came(&answer.frame_tree);
         }
         Err(CallError::TimedOut { .. }) if core.dialog.borrow().is_none() => {
             let url = core.known().committed.url.clone();

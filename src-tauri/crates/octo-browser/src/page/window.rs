@@ -49,7 +49,7 @@ impl Page {
     }
 
     /// Has the page believe that it has the focus, so that a tab in the background is not slowed down while it is
-    /// acted upon. Detaching ends it.
+    /// acted upon. [`Self::end_acting`] ends it, and so does detaching.
     ///
     /// # Errors
     ///
@@ -59,13 +59,9 @@ impl Page {
         Ok(())
     }
 
-    /// Ends what [`Self::begin_acting`] began.
-    ///
-    /// # Errors
-    ///
-    /// [`PageError`].
-    pub async fn end_acting(&self) -> Result<(), PageError> {
-        self.call(SetFocusEmulationEnabledParams::new(false), MOVE).await?;
-        Ok(())
+    /// Ends what [`Self::begin_acting`] began. It is not waited for: a page that a dialog holds does it once that is
+    /// closed.
+    pub fn end_acting(&self) {
+        self.link().tell(Some(self.session()), SetFocusEmulationEnabledParams::new(false));
     }
 }

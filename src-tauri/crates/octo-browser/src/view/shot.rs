@@ -28,6 +28,16 @@ pub enum Boxes {
     None,
 }
 
+/// When the tab comes to the front for a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Front {
+    /// Before it: there it comes at once.
+    First,
+    /// Only where it does not come otherwise: its person is at work elsewhere. The page believes it has the focus then,
+    /// as by [`Page::begin_acting`].
+    AtNeed,
+}
+
 /// A picture for a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shot {
@@ -63,9 +73,13 @@ impl View {
         page: &Page,
         area: Area,
         numbers: Boxes,
+        front: Front,
         redactor: &Redactor,
     ) -> Result<Shot, ShotError> {
-        page.bring_to_front().await?;
+        match front {
+            Front::First => page.bring_to_front().await?,
+            Front::AtNeed => page.begin_acting().await?,
+        }
         let (framed, before, picture, after) = still(page, &area).await?;
         let boxes = match numbers {
             // Not the newest look: the model reads nothing of it, and what changes next is told against what it read.

@@ -4,7 +4,7 @@
 use crate::kit::{Chromium, Desk, Frame, PATIENCE, Site, Start, chromium, said, tab, until};
 use image::RgbaImage;
 use octo_browser::{
-    Area, Boxes, Page, PageError, PictureFormat, ShotError, View,
+    Area, Boxes, Front, Page, PageError, PictureFormat, ShotError, View,
     cdp::browser_protocol::dom::BackendNodeId,
     safety::{Redactor, SecretName},
     snapshot::{Filter, WHOLE},
@@ -119,7 +119,7 @@ async fn covered(arguments: &[&str]) {
 
     let bare = read(&page.picture(Area::Visible, PictureFormat::Png).await.expect("a picture").bytes);
     assert!((1_000..=1_100).contains(&bare.width()), "as wide as the page counts");
-    let shot = view.shot(&page, Area::Visible, Boxes::None, &redactor()).await.expect("a shot");
+    let shot = view.shot(&page, Area::Visible, Boxes::None, Front::First, &redactor()).await.expect("a shot");
     let covered = read(&shot.picture.bytes);
     assert_eq!(bare.dimensions(), covered.dimensions());
     for (what, colour) in COVERED {
@@ -147,7 +147,7 @@ async fn covered(arguments: &[&str]) {
     let deep = page.call(describe, PATIENCE).await.expect("its name").node.backend_node_id;
     let area = Area::Element(BackendNodeId::new(*deep.inner()));
     let bare = read(&page.picture(area.clone(), PictureFormat::Png).await.expect("a picture").bytes);
-    let shot = view.shot(&page, area, Boxes::None, &redactor()).await.expect("a shot");
+    let shot = view.shot(&page, area, Boxes::None, Front::First, &redactor()).await.expect("a shot");
     assert!(points(&bare, [255, 0, 0]) > 1000);
     assert_eq!(points(&read(&shot.picture.bytes), [255, 0, 0]), 0);
     assert!(view.locate(&page, number).await.is_ok_and(|located| located.number == number));
@@ -173,11 +173,12 @@ async fn a_page_that_is_scrolled_meanwhile_gives_no_picture() {
         "window.going = setInterval(() => { scrollTo(0, scrollY > 900 ? 0 : scrollY + 3); }, 10), true",
     )
     .await;
-    let moving = view.shot(&page, Area::Visible, Boxes::Numbered, &redactor()).await;
+    let moving = view.shot(&page, Area::Visible, Boxes::Numbered, Front::First, &redactor()).await;
     assert_eq!(moving.expect_err("it moves"), ShotError::Page(PageError::Moving));
     assert!(view.last().is_none(), "a picture is no look");
     said(&page, "clearInterval(window.going), true").await;
-    let still = view.shot(&page, Area::Visible, Boxes::Numbered, &redactor()).await.expect("a shot");
+    let still =
+        view.shot(&page, Area::Visible, Boxes::Numbered, Front::First, &redactor()).await.expect("a shot");
     assert!(still.numbered > 0 && view.last().is_none());
 }
 
@@ -199,7 +200,10 @@ async fn numbers_are_drawn_where_their_elements_are() {
     })
     .await;
     said(&page, "window.changed = 0").await;
-    let shot = view.shot(&page, Area::Visible, Boxes::Numbered, &Redactor::default()).await.expect("a shot");
+    let shot = view
+        .shot(&page, Area::Visible, Boxes::Numbered, Front::First, &Redactor::default())
+        .await
+        .expect("a shot");
     let image = read(&shot.picture.bytes);
     let boxes = view.last().expect("a look").boxes();
     assert_eq!(shot.numbered, boxes.len(), "{boxes:?}");

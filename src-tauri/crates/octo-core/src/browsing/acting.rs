@@ -67,7 +67,8 @@ impl Seat {
         act: &Act,
     ) -> Result<Told, ToolError> {
         let page = ground.page;
-        // A tab in the background is slowed down otherwise. Detaching ends it.
+        // A tab in the background is slowed down otherwise. It is so until the person takes the page or the turn ends:
+        // the page's own menus close where it loses the focus, also between two acts.
         if page.dialog().is_none() {
             page.begin_acting().await.map_err(|error| fault(&error))?;
         }
@@ -183,9 +184,7 @@ impl Seat {
             told.words = format!("{words} The tab was closed.");
             return Ok(told);
         }
-        // The person's picture and the model's text are of the same moment, and neither waits for the other.
-        let ((), captured) = tokio::join!(self.take(page), self.read_where_it_may_be(work, ground));
-        let captured = match captured? {
+        let captured = match self.read_where_it_may_be(work, ground).await? {
             Ok(captured) => captured,
             Err(strayed) => {
                 told.words = strayed.words(words);

@@ -13,7 +13,7 @@ use super::{
     weigh::Found,
 };
 use octo_browser::{
-    Act, Answer, Boxes, Connected, History, Page, TabNumber,
+    Act, Answer, Boxes, Connected, Front, History, Page, TabNumber,
     cdp::js_protocol::runtime::EvaluateParams,
     safety::{PageBlock, PageText, Said, Site, block},
     snapshot::Place,
@@ -304,14 +304,14 @@ impl Seat {
     }
 
     /// What an element looks like, for the person who is asked about it. It is kept, so nothing is in it that must not
-    /// be.
+    /// be. They are about to answer in Octo's own window, so the browser does not come before it for that.
     pub(super) async fn crop(&self, tab: TabNumber, page: &Page, place: &Place) -> Option<BlobHash> {
         // What is asked about is shown as the page has it.
         let _drawn = page.clear_overlay().await;
         let area = page.area_of(place).await.ok()?;
         let mut work = self.work().await;
         let redactor = work.read().redactor.clone();
-        let shot = work.view(tab).shot(page, area, Boxes::None, &redactor).await.ok()?;
+        let shot = work.view(tab).shot(page, area, Boxes::None, Front::AtNeed, &redactor).await.ok()?;
         drop(work);
         self.keep(shot.picture.bytes).await
     }

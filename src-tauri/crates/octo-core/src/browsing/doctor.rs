@@ -1,7 +1,7 @@
 //! The look at all that is needed to work in a browser, a line for each, and what can be done about it.
 
 use super::{HomeBrowser, is_open, state};
-use octo_browser::{CAN_LAUNCH, Channel, Found, Probe, candidates, executables};
+use octo_browser::{CAN_LAUNCH, Channel, Environment, Found, Probe, Product, candidates, executables};
 use octo_protocol::{
     ApiError, BrowserCheck, BrowserCheckKind, BrowserCheckResult, BrowserChoice, BrowserDoor, BrowserRepair,
     BrowserState, BrowserWay, FoundBrowser, FoundBrowsers,
@@ -56,7 +56,7 @@ impl HomeBrowser {
         }
         checks.push(attached(&state));
         checks.push(self.works(&state).await);
-        checks.push(private(&state, &found));
+        checks.push(private(&state, &found, &known(&self.0.environment), Own::HERE));
         checks
     }
 
@@ -235,24 +235,33 @@ fn attached(state: &BrowserState) -> BrowserCheck {
     }
 }
 
-fn private(state: &BrowserState, found: &[Found]) -> BrowserCheck {
+/// The makers' browsers that are known here, each once.
+fn known(environment: &Environment) -> Vec<&'static Product> {
+    candidates(environment, None).into_iter().map(|candidate| candidate.product).collect()
+}
+
+fn private(state: &BrowserState, found: &[Found], known: &[&'static Product], own: Own) -> BrowserCheck {
     let about = BrowserCheckKind::Private;
-    let by_switch = matches!(state, BrowserState::Attached { way: BrowserWay::Switch, .. });
-    match found.iter().find(|found| is_open(found)) {
-        Some(open) => BrowserCheck {
-            repair: Some(BrowserRepair::CopyAddress {
-                address: open.candidate.product.switch_page().to_owned(),
-            }),
-            ..check(
-                about,
-                BrowserCheckResult::Notice,
-                ApiError::new("browser.check.switch").arg("port", open.port),
-            )
-        },
-        None if by_switch => {
-            check(about, BrowserCheckResult::Notice, ApiError::new("browser.check.switch").arg("port", "?"))
-        }
-        None => check(about, BrowserCheckResult::Fine, ApiError::new("browser.check.private")),
+    let notice = |note, repair| BrowserCheck {
+        repair: Some(repair),
+        ..check(about, BrowserCheckResult::Notice, note)
+    };
+    let where_to_switch =
+        |product: &Product| BrowserRepair::CopyAddress { address: product.switch_page().to_owned() };
+    match (found.iter().find(|found| is_open(found)), state) {
+        (Some(open), _) => notice(
+            ApiError::new("browser.check.switch").arg("port", open.port),
+            where_to_switch(open.candidate.product),
+        ),
+        // It let Octo in unasked, and its port is not among those that were looked at: its file may be gone.
+        (None, BrowserState::Attached { browser, way: BrowserWay::Switch, .. }) => notice(
+            ApiError::new("browser.check.switch_unseen").arg("browser", browser),
+            known
+                .iter()
+                .find(|product| product.name() == browser)
+                .map_or_else(|| own.or_another(), |product| where_to_switch(product)),
+        ),
+        (None, _) => check(about, BrowserCheckResult::Fine, ApiError::new("browser.check.private")),
     }
 }
 
@@ -298,5 +307,25 @@ mod tests {
         let repair = |own| version(&old, &[], own).repair;
         assert_eq!(repair(Own::Starts), Some(BrowserRepair::UseOwn));
         assert_eq!(repair(Own::CannotStart), Some(BrowserRepair::ChooseFolder));
+    }
+    #[test]
+    fn who_was_let_in_by_a_switch_hears_what_to_do_wherever_its_port_is() {
+        let attached = |browser: &str| BrowserState::Attached {
+            browser: browser.to_owned(),
+            version: "Chrome/156.0".to_owned(),
+            way: BrowserWay::Switch,
+        };
+        let known = known(&Environment::of_process());
+        let line = private(&attached("Chromium"), &[], &known, Own::Starts);
+        let address = "chrome://inspect/#remote-debugging".to_owned();
+        assert_eq!(line.result, BrowserCheckResult::Notice);
+        assert_eq!(line.repair, Some(BrowserRepair::CopyAddress { address }));
+        for language in [Language::En, Language::Zh] {
+            let words = words::explain(language, &line.note);
+            assert!(words.contains("Chromium") && !words.contains(['?', '{']), "{words}");
+        }
+        // One that nobody knows has no page to go to.
+        let repair = private(&attached("Other"), &[], &known, Own::Starts).repair;
+        assert_eq!(repair, Some(BrowserRepair::UseOwn));
     }
 }

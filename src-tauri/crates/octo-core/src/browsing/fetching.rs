@@ -1,5 +1,5 @@
 //! Files that the page in use fetches, into the folder its person chose for that. One that nobody was asked about is
-//! stopped as it begins.
+//! stopped as it begins. Where the browser tells of none, nothing is done in a page.
 
 mod guard;
 
@@ -7,6 +7,7 @@ use guard::{Guard, Listening};
 
 use octo_browser::{Connected, Page};
 use octo_protocol::PageHand;
+use octo_tools::ToolError;
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     path::PathBuf,
@@ -121,13 +122,24 @@ impl Fetching {
     }
 
     /// Listens from now on to the files of this page.
-    pub async fn listen(&mut self, connected: &Connected, page: &Page) {
+    ///
+    /// # Errors
+    ///
+    /// The browser does not tell of files. Nothing is done in a page whose files could not be stopped.
+    pub async fn listen(&mut self, connected: &Connected, page: &Page) -> Result<(), ToolError> {
         super::lock(&self.guard).page = Some(page.downgrade());
         self.drain();
         if self.listening.is_none() {
             self.coming.clear();
-            self.listening = Listening::begin(connected, Arc::clone(&self.guard)).await;
+            let listening = Listening::begin(connected, Arc::clone(&self.guard)).await;
+            let unguarded = |error| {
+                ToolError::new(format!(
+                    "Nothing was done in the page: the browser does not tell of downloads ({error}), so a file that nobody was asked about could not be stopped. Try again once; if it stays so, tell the person."
+                ))
+            };
+            self.listening = Some(listening.map_err(unguarded)?);
         }
+        Ok(())
     }
 
     /// Whether the person was asked about a file that may come of the call that is carried out now. It holds for as

@@ -28,9 +28,12 @@ pub(super) struct Shown {
     pictures: VecDeque<(u32, Arc<[u8]>)>,
     /// The number of the last picture. It goes on through pages, so that no number is used twice.
     last: u32,
+    /// How many calls have ended: each wants a picture of what it led to, and that of the newest shows it for all.
+    ended: u64,
 }
 
-/// Pictures are taken while this is held, and once more after it: what the call led to is shown too.
+/// Pictures are taken while this is held, and once more after it: what the call led to is shown too. No call waits for
+/// one: of a tab in the background it may take as long as it may take at all.
 pub(super) struct Watching {
     taking: JoinHandle<()>,
     seat: Seat,
@@ -43,11 +46,22 @@ impl Drop for Watching {
     fn drop(&mut self) {
         self.taking.abort();
         let (seat, page, leaving) = (self.seat.clone(), self.page.clone(), self.leaving.clone());
+        let ended = {
+            let mut shown = lock(&seat.0.shown);
+            shown.ended += 1;
+            shown.ended
+        };
         tokio::spawn(async move {
+            let taking = async {
+                let _one_at_a_time = seat.0.camera.lock().await;
+                if lock(&seat.0.shown).ended == ended {
+                    seat.take(&page).await;
+                }
+            };
             tokio::select! {
                 biased;
                 () = leaving.cancelled() => {}
-                () = seat.take(&page) => {}
+                () = taking => {}
             }
         });
     }
@@ -110,7 +124,10 @@ impl Seat {
                     tokio::time::sleep(BETWEEN).await;
                 }
                 loop {
-                    seat.take(&page).await;
+                    // While one of the call before is taken, that one shows this page as well.
+                    if let Ok(_one_at_a_time) = seat.0.camera.try_lock() {
+                        seat.take(&page).await;
+                    }
                     tokio::time::sleep(BETWEEN).await;
                 }
             }
@@ -119,7 +136,7 @@ impl Seat {
     }
 
     /// Takes a picture and shows it. One that does not come is not waited for.
-    pub(super) async fn take(&self, page: &Page) {
+    async fn take(&self, page: &Page) {
         let command = CaptureScreenshotParams {
             format: Some(CaptureScreenshotFormat::Jpeg),
             quality: Some(QUALITY),

@@ -10,7 +10,7 @@ use super::{
     seat::Work,
 };
 use octo_browser::{
-    Area, Boxes, LocateError, PageError, ShotError,
+    Area, Boxes, Front, LocateError, PageError, ShotError,
     cdp::browser_protocol::dom::BackendNodeId,
     safety::{Address, Origin, PageBlock, PageText, Sensitive, block},
     snapshot::{self, Captured, Content, Filter, NoPart, Piece, Query, Snapshot, WHOLE, estimate_tokens},
@@ -211,7 +211,7 @@ impl Seat {
         let taking = async {
             // The pointer is for the person. A page it cannot be taken from is still worth its picture.
             let _drawn = page.clear_overlay().await;
-            let shot = view.shot(page, area, boxes, &redactor).await?;
+            let shot = view.shot(page, area, boxes, Front::First, &redactor).await?;
             // Asked last: a page that went meanwhile is heard of before this is answered.
             page.frames().await?;
             Ok(shot)

@@ -51,6 +51,8 @@ pub(super) struct Place {
     pub outputs: Outputs,
     work: tokio::sync::Mutex<Work>,
     pub shown: Mutex<Shown>,
+    /// Held while a picture for the person is taken: one at a time.
+    pub camera: tokio::sync::Mutex<()>,
     pub hand: watch::Sender<PageHand>,
     /// Whether the person had the page since the model was last told of it.
     taken: AtomicBool,
@@ -97,6 +99,7 @@ impl Seat {
             outputs: Outputs::new(outputs),
             work: tokio::sync::Mutex::new(work),
             shown: Mutex::default(),
+            camera: tokio::sync::Mutex::default(),
             hand,
             taken: AtomicBool::new(false),
             leaving: Mutex::default(),
@@ -142,6 +145,21 @@ impl Seat {
         }
         self.0.hand.send_replace(hand);
         self.alter(|page| page.hand = hand);
+        if hand == PageHand::Person {
+            self.end_acting();
+        }
+    }
+
+    /// In its person's hand the page has the focus when they give it to it, and is shown when it is.
+    fn end_acting(&self) {
+        let seat = self.clone();
+        tokio::spawn(async move {
+            // What works there gives up now.
+            let work = seat.work().await;
+            if let Some(page) = work.page.as_ref().filter(|_| *seat.0.hand.borrow() == PageHand::Person) {
+                page.end_acting();
+            }
+        });
     }
 
     /// Waits until the agent has the page.
@@ -225,7 +243,7 @@ impl Work {
             attached => attached,
         };
         let page = page.map_err(|error| super::faults::fault(&error))?;
-        self.fetching.listen(connected, &page).await;
+        self.fetching.listen(connected, &page).await?;
         self.page = Some(page.clone());
         Ok(page)
     }

@@ -68,7 +68,8 @@ fn step(deed: &WishedDeed) -> Step {
 }
 
 impl Seat {
-    /// Weighs a call, with what is granted before it.
+    /// Weighs a call, with what is granted before it. While the person has the page this waits, for to weigh is to look
+    /// at the page.
     pub(super) async fn look(&self, wish: &BrowserWish, standing: &BrowserLeave) -> Result<Found, ToolError> {
         if wish.deed == WishedDeed::Status {
             return Ok(Found::default());
@@ -80,10 +81,27 @@ impl Seat {
             )));
         }
         let connected = self.connect().await?;
+        loop {
+            self.in_hand().await;
+            tokio::select! {
+                biased;
+                // Nothing of what they do there is read: it is begun again once they hand the page back.
+                () = self.taken() => {}
+                found = self.look_in_hand(&connected, wish, standing) => return found,
+            }
+        }
+    }
+
+    async fn look_in_hand(
+        &self,
+        connected: &Connected,
+        wish: &BrowserWish,
+        standing: &BrowserLeave,
+    ) -> Result<Found, ToolError> {
         let mut work = self.work().await;
         self.recall(&work).await?;
         work.over(self.0.browser.attachment());
-        let found = self.look_in(&mut work, &connected, wish, standing).await;
+        let found = self.look_in(&mut work, connected, wish, standing).await;
         if let Some(page) = &work.page {
             page.let_nodes_go(found.as_ref().ok().and_then(|found| found.element.as_ref()));
         }
@@ -318,8 +336,14 @@ impl Seat {
         if !found.weight.risks.is_empty()
             && let (Some(place), Some(tab), Some(page)) = (&found.element, &found.tab, page)
         {
-            self.in_hand().await;
-            view.picture = self.crop(tab.number, &page, place).await;
+            view.picture = loop {
+                self.in_hand().await;
+                tokio::select! {
+                    biased;
+                    () = self.taken() => {}
+                    picture = self.crop(tab.number, &page, place) => break picture,
+                }
+            };
         }
         Ok(view)
     }

@@ -3,11 +3,18 @@
 
 use super::{Basis, Decision, Ground};
 use octo_browser::safety::Address;
-use octo_protocol::{AskReason, Mode, Refusal, Rule};
-use octo_tools::{BrowserEffect, BrowserLeave, Effects, Entry, Place, Roam};
+use octo_protocol::{AskReason, Mode, PageFile, Refusal, Rule};
+use octo_tools::{BrowserEffect, BrowserLeave, Effects, Entry, Looked, Place, Roam};
+use std::path::PathBuf;
 
-/// Decides on a call in the browser. `files` is what is to be asked about the files it gives away.
-pub(super) fn decide(ground: &Ground, effect: &BrowserEffect, files: Option<Decision>) -> Decision {
+/// Decides on a call in the browser, which gives these files away. `about_files` is what would be asked about them
+/// wherever they are read.
+pub(super) fn decide(
+    ground: &Ground,
+    effect: &BrowserEffect,
+    files: &[PathBuf],
+    about_files: Option<Decision>,
+) -> Decision {
     // Not looked at, it is nothing that is known to be harmless.
     let Some(weight) = &effect.weight else {
         return Decision::Ask { reason: AskReason::Mode, rule: None };
@@ -16,13 +23,18 @@ pub(super) fn decide(ground: &Ground, effect: &BrowserEffect, files: Option<Deci
     if let Some(Place { entry: Entry::Never { why }, .. }) = &weight.place {
         return Decision::Deny { refusal: Refusal::Address, subject: site, part: Some(why.clone()) };
     }
-    // One question at a time: a rule about a file would say nothing about where it goes.
-    if let Some(Decision::Ask { reason, .. }) = files.filter(|_| ground.mode != Mode::Autonomous) {
+    // A yes is to all that the act sets off, so one question says all of it: the site, the element and the files. One
+    // about the files alone would say nothing of where they go.
+    if let Some((risk, besides)) = weight.risks.split_first() {
+        let (target, files) = (weight.target.clone(), about(ground, files));
+        let reason = AskReason::Page { risk: *risk, besides: besides.to_vec(), site, target, files };
         return Decision::Ask { reason, rule: None };
     }
-    if let Some((risk, besides)) = weight.risks.split_first() {
-        let target = weight.target.clone();
-        let reason = AskReason::Page { risk: *risk, besides: besides.to_vec(), site, target };
+    // Of a page whose site is not granted nothing was looked at, and nothing is given to it: the files are asked about
+    // with what the act turns out to be.
+    let about_files =
+        about_files.filter(|_| ground.mode != Mode::Autonomous && weight.looked != Looked::PlaceOnly);
+    if let Some(Decision::Ask { reason, .. }) = about_files {
         return Decision::Ask { reason, rule: None };
     }
     let changes = asks_about_changes(ground) && effect.wish.deed.changes_something();
@@ -48,6 +60,16 @@ pub(super) fn decide(ground: &Ground, effect: &BrowserEffect, files: Option<Deci
             Decision::Ask { reason: AskReason::Site { site }, rule: None }
         }
     }
+}
+
+/// What is to be said of files that a page would be given, whatever the mode.
+fn about(ground: &Ground, files: &[PathBuf]) -> Vec<PageFile> {
+    let about = |path: &PathBuf| match super::read(ground, path) {
+        Decision::Ask { reason: AskReason::Secret { path }, .. } => Some(PageFile::Secret { path }),
+        Decision::Ask { reason: AskReason::ReadsOutside { path }, .. } => Some(PageFile::Outside { path }),
+        Decision::Ask { .. } | Decision::Run(_) | Decision::Feedback | Decision::Deny { .. } => None,
+    };
+    files.iter().filter_map(about).collect()
 }
 
 /// Whether every change is asked about: in that mode, and while the person's policy cannot be read.

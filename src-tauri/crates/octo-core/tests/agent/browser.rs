@@ -1,9 +1,13 @@
 //! The agent in a real Chromium: what is asked, what is done, and what never reaches the model or the page.
 
+mod between;
+mod connection;
 mod editors;
 mod files;
 mod guards;
+mod hands;
 mod kit;
+mod pictures;
 mod reading;
 mod secrets;
 mod strangers;

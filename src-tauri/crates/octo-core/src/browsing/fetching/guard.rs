@@ -3,7 +3,7 @@
 use super::{Awaiting, Course, News};
 use futures::FutureExt as _;
 use octo_browser::{
-    Connected, DownloadEvent, Downloads, Opened, Page, WeakPage,
+    CallError, Connected, DownloadEvent, Downloads, Opened, Page, Tabs, WeakPage,
     cdp::browser_protocol::{page::FrameId, target::TargetId},
     safety::Address,
 };
@@ -22,6 +22,11 @@ use tokio::{
 
 /// How long a tab that the page opened counts as the page's: one that stays may be its person's by then.
 const OPENING: Duration = Duration::from_secs(20);
+
+/// How long what the page was told of may take to be heard, and how often it is looked whether it has. It is there
+/// already unless something else of the page is being found out.
+const TELLING: Duration = Duration::from_secs(1);
+const GLANCE: Duration = Duration::from_millis(20);
 
 /// Whose files are looked after, and which of them are taken.
 #[derive(Debug, Default)]
@@ -58,30 +63,33 @@ impl Drop for Listening {
 }
 
 impl Listening {
-    /// Begins; none where the browser does not tell of files. The page can be worked in without.
-    pub async fn begin(connected: &Connected, guard: Arc<Mutex<Guard>>) -> Option<Self> {
+    /// Begins.
+    ///
+    /// # Errors
+    ///
+    /// The browser does not tell of files, or not of the tabs that open for one: none could be stopped.
+    pub async fn begin(connected: &Connected, guard: Arc<Mutex<Guard>>) -> Result<Self, CallError> {
         let (downloads, opened) = tokio::join!(Downloads::watch(&connected.link), connected.tabs.watch());
-        let downloads = downloads
-            .inspect_err(|error| tracing::debug!(%error, "the browser does not tell of downloads"))
-            .ok()?;
         let (tell, heard) = mpsc::unbounded_channel();
         let watcher = Watcher {
-            downloads,
-            opened: opened.ok(),
+            downloads: downloads?,
+            opened: opened?,
+            tabs: connected.tabs.clone(),
             openers: HashMap::new(),
             guard,
             unasked: HashMap::new(),
             known: HashMap::new(),
             tell,
         };
-        Some(Self { heard, task: tokio::spawn(watcher.watch()) })
+        Ok(Self { heard, task: tokio::spawn(watcher.watch()) })
     }
 }
 
 /// The browser tells of everybody's files. Of others than the page's nothing is done, and nothing is told.
 struct Watcher {
     downloads: Downloads,
-    opened: Option<Opened>,
+    opened: Opened,
+    tabs: Tabs,
     /// Which tab opened which, and when: one that opens for a file is gone before it could be asked.
     openers: HashMap<TargetId, (TargetId, Instant)>,
     guard: Arc<Mutex<Guard>>,
@@ -145,18 +153,35 @@ impl Watcher {
 
     /// Whether a frame is of the page, or of a tab that the page opened.
     async fn is_of(&mut self, page: &Page, frame: &FrameId) -> bool {
-        if page.main_frame() == frame {
+        if page.has_frame(frame) {
             return true;
         }
         // Told before their files are.
-        while let Some(Some(tab)) = self.opened.as_mut().and_then(|opened| opened.next().now_or_never()) {
+        while let Some(Some(tab)) = self.opened.next().now_or_never() {
             self.openers.extend(tab.opener.map(|opener| (tab.target, (opener, Instant::now()))));
         }
         self.openers.retain(|_, (_, opened)| opened.elapsed() < OPENING);
         // The name of a tab is that of its main frame.
         let tab = TargetId::new(frame.inner().clone());
-        self.openers.get(&tab).is_some_and(|(opener, _)| opener == page.target())
-            || page.frames().await.is_ok_and(|frames| frames.iter().any(|one| one.id == *frame))
+        if self.openers.get(&tab).is_some_and(|(opener, _)| opener == page.target()) {
+            return true;
+        }
+        if self.tabs.list().await.is_ok_and(|tabs| tabs.iter().any(|other| other.target == tab)) {
+            return false;
+        }
+        if page.frames().await.is_ok_and(|frames| frames.iter().any(|one| one.id == *frame)) {
+            return true;
+        }
+        // It may be gone, or the page may not say, held by a dialog or its own script. But each frame was told of before
+        // its file was, by the page itself: what is on its way is waited for. What comes of none is somebody else's.
+        let until = Instant::now() + TELLING;
+        while !page.has_frame(frame) {
+            if Instant::now() >= until || !page.is_attached() {
+                return false;
+            }
+            tokio::time::sleep(GLANCE).await;
+        }
+        true
     }
 }
 

@@ -89,24 +89,47 @@ fn what_cannot_be_taken_back_asks_in_every_mode_and_by_no_rule() {
                 risk: PageRisk::Pays,
                 besides: vec![PageRisk::Sends],
                 site: shop.clone(),
-                target: None
+                target: None,
+                files: Vec::new()
             }
         );
     }
 }
 
 #[test]
-fn a_secret_file_that_is_given_away_is_asked_about_as_such() {
-    use octo_protocol::PageRisk;
-    use octo_tools::Entry;
+fn a_file_that_is_given_away_is_asked_about_with_the_page_that_gets_it() {
+    use octo_protocol::{PageFile, PageRisk};
+    use octo_tools::{Entry, Looked};
     let (_keep, folder) = work();
-    let upload = |path: &Path| Effects {
-        reads: vec![path.to_owned()],
-        ..weighed("https://a.example", Entry::Asks, &[PageRisk::Uploads])
-    };
+    let site = "https://a.example";
     let (secret, plain) = (folder.join(".env"), folder.join("a.txt"));
-    let ground = |mode| ground(mode, &folder);
-    assert!(matches!(reason(&ground(Mode::AskRisky), &upload(&secret)), Some(AskReason::Secret { .. })));
-    assert!(matches!(reason(&ground(Mode::AskRisky), &upload(&plain)), Some(AskReason::Page { .. })));
-    assert!(matches!(reason(&ground(Mode::Autonomous), &upload(&secret)), Some(AskReason::Page { .. })));
+    let outside = PathBuf::from("/etc/hosts");
+    let all = vec![plain.clone(), outside.clone(), secret.clone()];
+    let risks = [PageRisk::Pays, PageRisk::Uploads];
+    let about = |mode, files: &[PathBuf]| {
+        let effects = Effects { reads: files.to_vec(), ..weighed(site, Entry::Asks, &risks) };
+        match reason(&ground(mode, &folder), &effects) {
+            Some(AskReason::Page { risk: PageRisk::Pays, besides, site: at, files, .. }) => {
+                assert_eq!((besides.as_slice(), at.as_str()), (&[PageRisk::Uploads][..], site));
+                files
+            }
+            other => panic!("one question about all of it: {other:?}"),
+        }
+    };
+    let shown = |path: &Path| path.display().to_string();
+    for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
+        assert_eq!(about(mode, std::slice::from_ref(&plain)), []);
+        let expected =
+            [PageFile::Outside { path: shown(&outside) }, PageFile::Secret { path: shown(&secret) }];
+        assert_eq!(about(mode, &all), expected, "{mode:?}");
+    }
+    // Of a page nobody granted nothing is known yet: that is asked first, and gives nothing away.
+    let looked = |looked| {
+        let place = Some(octo_tools::Place { site: site.to_owned(), entry: Entry::Asks });
+        let weight = octo_tools::Weight { place, looked, ..Default::default() };
+        let effects = Effects { reads: vec![secret.clone()], ..in_browser(Some(weight)) };
+        reason(&ground(Mode::AskRisky, &folder), &effects)
+    };
+    assert_eq!(looked(Looked::PlaceOnly), Some(AskReason::Site { site: site.to_owned() }));
+    assert!(matches!(looked(Looked::Whole), Some(AskReason::Secret { .. })), "what is not known asks");
 }

@@ -73,6 +73,30 @@ async fn what_turns_out_to_be_a_file_is_stopped_unless_the_person_was_asked_abou
 }
 
 #[tokio::test]
+async fn a_page_that_says_nothing_behind_a_dialog_has_its_files_stopped_all_the_same() {
+    // The dialog opens while the file is on its way, and holds the page from before it begins.
+    let page = "<!doctype html><title>Bills</title><button onclick=\"const frame = document.createElement('iframe');\
+        frame.src = '/file-frame'; document.body.append(frame); alert(1)\">Bill</button>";
+    let site = Site::start(&[("/", page), ("/file-frame", "bill")]);
+    let Some(browser) = Chromium::start() else { return };
+    let begun = site.wait_for("/file-frame");
+    let answer = step(move |_| {
+        begun();
+        json!({ "action": "dialog", "accept": true })
+    });
+    let wait = || step(|_| json!({ "action": "act", "kind": "wait", "ms": 500 }));
+    let steps = vec![open(site.url("/")), click("button \"Bill\""), answer, wait(), snapshot()];
+    let mut rig = rig_with(&browser, plan(steps)).await;
+    let session = rig.start(Mode::Autonomous, "look at the bill").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = results(&rig.snapshot(session).await).join("\n");
+    assert!(told.contains("opened a dialog"), "{told}");
+    assert!(told.contains("not taken, nothing was kept: file-frame.txt"), "{told}");
+    downloads(&browser, &[]).await;
+    rig.assert_sound();
+}
+
+#[tokio::test]
 async fn one_yes_is_for_one_file() {
     let page = "<!doctype html><title>Bills</title><a href=/file-one onclick=\"setTimeout(() => { const frame = \
         document.createElement('iframe'); frame.src = '/file-two'; document.body.append(frame); }, 50)\">Bill</a>";

@@ -2,7 +2,9 @@
 
 use super::{Chromium, FORM, Site, Step, click, last, number, open, plan, reason, rig_with, snapshot, step};
 use crate::agent::rig::{Rig, results};
-use octo_protocol::{Answer, Ask, AskReason, Mode, PageRisk, Question, SessionId, ToolView, TurnEnd};
+use octo_protocol::{
+    Answer, Ask, AskReason, Mode, PageFile, PageRisk, Question, SessionId, ToolView, TurnEnd,
+};
 use serde_json::json;
 
 /// What is asked, with what else it sets off.
@@ -76,6 +78,38 @@ async fn a_download_and_an_upload_ask_for_the_press_they_are() {
     rig.answer(session, &question, Answer::No { reason: None }).await;
     let question = rig.question().await;
     assert_eq!(risks(&question), [PageRisk::Uploads, PageRisk::Deletes]);
+    rig.answer(session, &question, Answer::No { reason: None }).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    assert_eq!(visited(&site), ["/"]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn a_file_from_elsewhere_is_asked_about_with_the_site_that_gets_it() {
+    let other = tempfile::tempdir().expect("a folder");
+    let folder = other.path().canonicalize().expect("its path");
+    let [letter, env] = ["letter.pdf", ".env"].map(|name| {
+        std::fs::write(folder.join(name), "KEY=1").expect("a file");
+        folder.join(name).display().to_string()
+    });
+    let given = [letter.clone(), env.clone()];
+    let give = step(
+        move |read| json!({ "action": "act", "kind": "upload", "ref": number(read, "Delete account"), "values": given }),
+    );
+    let Some((_browser, site, mut rig, session)) = on_page(PAY, vec![give]).await else { return };
+    let question = rig.question().await;
+    let AskReason::Page { risk: PageRisk::Uploads, besides, site: at, target, files } = reason(&question)
+    else {
+        panic!("one question about all that is done: {question:?}")
+    };
+    assert_eq!((besides.as_slice(), at), (&[PageRisk::Deletes][..], &site.origin()));
+    assert_eq!(target.as_ref().map(|target| target.name.as_str()), Some("Delete account"));
+    let expected = [PageFile::Outside { path: letter.clone() }, PageFile::Secret { path: env.clone() }];
+    assert_eq!(files.as_slice(), expected);
+    let Ask::Permission { preview: ToolView::Browser(view), rule: None, .. } = &question.ask else {
+        panic!("a view, and nothing for always: {question:?}")
+    };
+    assert_eq!(view.text.as_deref(), Some(format!("{letter}\n{env}").as_str()));
     rig.answer(session, &question, Answer::No { reason: None }).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert_eq!(visited(&site), ["/"]);

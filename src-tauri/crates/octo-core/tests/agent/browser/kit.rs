@@ -46,6 +46,13 @@ impl Chromium {
 }
 
 impl Chromium {
+    /// The port it is reached by, and the path there.
+    pub fn door(&self) -> (u16, String) {
+        let told = std::fs::read_to_string(self.profile.path().join("DevToolsActivePort")).expect("its port");
+        let (port, path) = told.split_once('\n').expect("two lines");
+        (port.parse().expect("a port"), path.trim().to_owned())
+    }
+
     /// The files in its person's downloads folder, by name.
     pub fn downloads(&self) -> Vec<String> {
         let folder = std::fs::read_dir(self.profile.path().join("Downloads"));
@@ -68,6 +75,7 @@ impl Drop for Chromium {
 }
 
 /// Pages on this machine: `127.0.0.1` and `localhost` are two sites to a browser.
+#[derive(Clone)]
 pub struct Site {
     pub port: u16,
     asked: Arc<Mutex<Vec<String>>>,

@@ -1,0 +1,153 @@
+//! What stands between Octo and a browser: it passes everything on, hears what Octo asks for, and answers some of it in
+//! the browser's place, or not at all.
+
+use super::*;
+use std::{io::Read, sync::MutexGuard};
+
+/// What becomes of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// The browser gets it.
+    On,
+    /// It fails, as with a browser that cannot do it.
+    Refused,
+    /// It is never answered, as by a page that is not painted.
+    Lost,
+}
+
+/// The name of a command decides.
+type Rule = Arc<dyn Fn(&str) -> Way + Send + Sync>;
+
+/// A door of its own to a browser.
+pub struct Between {
+    profile: tempfile::TempDir,
+    said: Arc<Mutex<Vec<String>>>,
+}
+
+impl Between {
+    pub fn start(browser: &Chromium, rule: impl Fn(&str) -> Way + Send + Sync + 'static) -> Self {
+        let (port, path) = browser.door();
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let own = listener.local_addr().expect("its address").port();
+        let profile = tempfile::tempdir().expect("a profile");
+        std::fs::write(profile.path().join("DevToolsActivePort"), format!("{own}\n{path}")).expect("written");
+        let (said, rule): (Arc<Mutex<Vec<String>>>, Rule) = (Arc::default(), Arc::new(rule));
+        let heard = said.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (said, rule) = (heard.clone(), rule.clone());
+                thread::spawn(move || pass(&stream, port, &said, &rule));
+            }
+        });
+        Self { profile, said }
+    }
+
+    pub async fn chosen_by(&self, rig: &Rig) {
+        let choice = BrowserChoice::Folder { path: self.profile.path().display().to_string() };
+        rig.octo.call(ChooseBrowser { choice }).await.expect("the browser is chosen");
+    }
+
+    /// How often a command was given so far.
+    pub fn said(&self, name: &str) -> usize {
+        list(&self.said).iter().filter(|said| *said == name).count()
+    }
+}
+
+fn list(said: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
+    said.lock().expect("the list")
+}
+
+/// Passes one connection on, for as long as it lasts.
+fn pass(from: &TcpStream, port: u16, said: &Mutex<Vec<String>>, rule: &Rule) -> Option<()> {
+    let to = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    let head = head_of(from)?;
+    (&to).write_all(&head).ok()?;
+    if !String::from_utf8_lossy(&head).to_ascii_lowercase().contains("upgrade: websocket") {
+        let _over = std::io::copy(&mut &to, &mut &*from);
+        return None;
+    }
+    (&*from).write_all(&head_of(&to)?).ok()?;
+    let answers = Arc::new(Mutex::new(from.try_clone().ok()?));
+    let (back, browser) = (answers.clone(), to.try_clone().ok()?);
+    thread::spawn(move || {
+        while let Some((frame, _)) = frame(&browser) {
+            if back.lock().expect("the way back").write_all(&frame).is_err() {
+                break;
+            }
+        }
+        let _over = back.lock().expect("the way back").shutdown(std::net::Shutdown::Both);
+    });
+    while let Some((frame, text)) = frame(from) {
+        let command: Value = serde_json::from_slice(&text).unwrap_or_default();
+        let name = command["method"].as_str().unwrap_or_default();
+        list(said).push(name.to_owned());
+        match rule(name) {
+            Way::On => (&to).write_all(&frame).ok()?,
+            Way::Lost => {}
+            Way::Refused => {
+                let mut answer =
+                    json!({ "id": command["id"], "error": { "code": -32_000, "message": "Not here" } });
+                if let Some(session) = command.get("sessionId") {
+                    answer["sessionId"] = session.clone();
+                }
+                let answer = answer.to_string();
+                let mut frame = vec![0x81];
+                match u8::try_from(answer.len()) {
+                    Ok(length) if length < 126 => frame.push(length),
+                    _ => {
+                        frame.push(126);
+                        frame.extend(u16::try_from(answer.len()).expect("a short answer").to_be_bytes());
+                    }
+                }
+                frame.extend(answer.bytes());
+                answers.lock().expect("the way back").write_all(&frame).ok()?;
+            }
+        }
+    }
+    let _over = to.shutdown(std::net::Shutdown::Both);
+    None
+}
+
+/// The head of a request or an answer, with its empty line.
+fn head_of(mut stream: &TcpStream) -> Option<Vec<u8>> {
+    let (mut head, mut byte) = (Vec::new(), [0]);
+    while !head.ends_with(b"\r\n\r\n") {
+        stream.read_exact(&mut byte).ok()?;
+        head.push(byte[0]);
+    }
+    Some(head)
+}
+
+/// The next frame of a websocket, as it came, and what is in it.
+fn frame(mut stream: &TcpStream) -> Option<(Vec<u8>, Vec<u8>)> {
+    let mut frame = vec![0; 2];
+    stream.read_exact(&mut frame).ok()?;
+    let (is_masked, short) = (frame[1] & 0x80 != 0, frame[1] & 0x7f);
+    let mut more = |frame: &mut Vec<u8>, count: usize| {
+        let from = frame.len();
+        frame.resize(from + count, 0);
+        stream.read_exact(&mut frame[from..]).ok()
+    };
+    let length = match short {
+        126 => {
+            more(&mut frame, 2)?;
+            usize::from(u16::from_be_bytes(frame[2..4].try_into().ok()?))
+        }
+        127 => {
+            more(&mut frame, 8)?;
+            usize::try_from(u64::from_be_bytes(frame[2..10].try_into().ok()?)).ok()?
+        }
+        short => usize::from(short),
+    };
+    if is_masked {
+        more(&mut frame, 4)?;
+    }
+    let begins = frame.len();
+    more(&mut frame, length)?;
+    let mut text = frame[begins..].to_vec();
+    if is_masked {
+        let mask = frame[begins - 4..begins].to_vec();
+        text.iter_mut().zip(mask.iter().cycle()).for_each(|(byte, mask)| *byte ^= mask);
+    }
+    Some((frame, text))
+}

@@ -1,0 +1,60 @@
+//! Pictures for the person: nobody waits for them, and none is in their way.
+
+use super::{Chromium, Site, between::Between, between::Way, click, open, plan, reason, snapshot};
+use crate::agent::rig::Rig;
+use octo_protocol::{Answer, Ask, AskReason, CallState, Mode, PageRisk, ToolView, TurnEnd};
+
+const PICTURE: &str = "Page.captureScreenshot";
+
+#[tokio::test]
+async fn no_call_waits_for_a_picture_and_pictures_that_do_not_come_do_not_pile_up() {
+    let Some(browser) = Chromium::start() else { return };
+    let site = Site::start(&[(
+        "/",
+        "<!doctype html><title>Counter</title><button onclick=\"said.textContent++\">More</button><p id=said>0",
+    )]);
+    let between = Between::start(&browser, |name| if name == PICTURE { Way::Lost } else { Way::On });
+    let steps = std::iter::once(open(site.url("/"))).chain((0..8).map(|_| click("button \"More\"")));
+    let mut rig = Rig::new(plan(steps.collect())).await;
+    between.chosen_by(&rig).await;
+    let began = std::time::Instant::now();
+    let session = rig.start(Mode::Autonomous, "press").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let took = began.elapsed();
+    let calls = rig.snapshot(session).await.page.calls;
+    let quickest = calls.iter().filter_map(|call| match call.state {
+        CallState::Ended { duration_ms, .. } => Some(duration_ms),
+        _ => None,
+    });
+    // A picture is given up after two seconds.
+    assert!(quickest.clone().min().expect("calls") < 2_000, "{:?}", quickest.collect::<Vec<_>>());
+    let taken = between.said(PICTURE);
+    assert!(taken >= 1, "the person is shown something");
+    assert!(taken as u64 <= 1 + took.as_secs() / 2, "one at a time: {taken} in {took:?}");
+    rig.assert_sound();
+}
+
+#[tokio::test]
+async fn the_browser_stays_behind_octos_window_while_a_question_is_put() {
+    let Some(browser) = Chromium::start() else { return };
+    let page = "<!doctype html><title>Shop</title><button onclick=\"open('/other')\">More</button>\
+        <button style='border:0;width:130px;height:45px'>Pay now</button>";
+    let site = Site::start(&[("/", page), ("/other", "<!doctype html><title>Other</title><p>before it")]);
+    let between = Between::start(&browser, |_| Way::On);
+    let steps = vec![open(site.url("/")), snapshot(), click("button \"More\""), click("button \"Pay now\"")];
+    let mut rig = Rig::new(plan(steps)).await;
+    between.chosen_by(&rig).await;
+    let session = rig.start(Mode::Autonomous, "pay").await;
+    let question = rig.question().await;
+    assert!(matches!(reason(&question), AskReason::Page { risk: PageRisk::Pays, .. }), "{question:?}");
+    let Ask::Permission { preview: ToolView::Browser(view), .. } = &question.ask else { panic!("a view") };
+    let picture = view.picture.clone().expect("a crop of the button, though another tab is before its own");
+    let picture = rig.octo.blob(&picture).await.expect("it is kept").bytes;
+    let size =
+        |at: usize| picture.get(at..at + 4).map(|four| u32::from_be_bytes(four.try_into().expect("four")));
+    assert_eq!((size(16), size(20)), (Some(130), Some(45)));
+    assert_eq!(between.said("Page.bringToFront"), 1, "once for the task, and not for the question");
+    rig.answer(session, &question, Answer::No { reason: None }).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    rig.assert_sound();
+}
