@@ -149,6 +149,26 @@ export const scenes = {
       await page.getByTestId("notices-part").first().click();
     },
   },
+  "settings-tasks": { fake: "main", side: true, act: (page) => settingsPage(page, "tasks") },
+  "settings-key": {
+    fake: "main",
+    side: true,
+    act: async (page) => {
+      await settingsPage(page, "shortcuts");
+      await page.getByTestId("shortcut-keys-search").click();
+      await page.keyboard.press("Control+k");
+    },
+  },
+  "list-folders": {
+    fake: "main",
+    side: true,
+    act: async (page) => {
+      await page.getByTestId("session-filter").click();
+      await page.getByTestId("list-order-folder").click();
+      await page.keyboard.press("Escape");
+      await page.getByTestId("folder-row").nth(1).click();
+    },
+  },
   "settings-shortcuts": { fake: "main", side: true, act: (page) => settingsPage(page, "shortcuts") },
   "settings-notifications": { fake: "main", side: true, act: (page) => settingsPage(page, "notifications") },
   "settings-data": {
