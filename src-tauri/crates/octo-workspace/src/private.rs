@@ -25,6 +25,10 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     draft_private(path, bytes)?.place()
 }
 
+/// How the names of drafts begin: hidden, so that whoever lists the folder meanwhile does not take one for one of its
+/// files. A process that is killed leaves its draft behind.
+pub(crate) const DRAFT: &str = ".new-";
+
 /// A file of Octo's own that is whole on the disk and does not have its place yet. Dropped, nothing is left of it.
 #[derive(Debug)]
 pub struct PrivateDraft {
@@ -50,8 +54,7 @@ impl PrivateDraft {
 /// Those of the system; nothing is left of it then.
 pub fn draft_private(path: &Path, bytes: &[u8]) -> io::Result<PrivateDraft> {
     let folder = path.parent().ok_or_else(|| io::Error::other("a file needs a folder"))?;
-    // Hidden, so that whoever lists the folder meanwhile does not take it for one of its files.
-    let mut temporary = tempfile::Builder::new().prefix(".new-").tempfile_in(folder)?;
+    let mut temporary = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder)?;
     temporary.write_all(bytes)?;
     temporary.as_file().sync_all()?;
     Ok(PrivateDraft { temporary, path: path.to_owned() })

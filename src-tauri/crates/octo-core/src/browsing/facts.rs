@@ -118,8 +118,7 @@ fn read(told: Told, role: &str, name: &str) -> Option<Facts> {
         tag: told.tag,
         field: field(told.field),
         editing,
-        // What the snapshot calls so has a listener of its own, which the document cannot be asked for.
-        is_pressed: told.pressed || role == "click",
+        is_pressed: told.pressed,
         holds: told.holds,
         href: told.href,
         download: told.download,

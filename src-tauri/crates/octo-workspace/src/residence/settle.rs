@@ -6,7 +6,7 @@ use super::{
     prepare::{free_name, has_room, is_moved, usable},
     tree::{self, Links, Watch},
 };
-use crate::write_private;
+use crate::{private::DRAFT, write_private};
 use octo_protocol::ApiError;
 use octo_store::{Claim, claim, has_database};
 use std::{
@@ -214,7 +214,9 @@ fn moved_to(to: &Path) -> String {
 fn fill(home: &Path, to: &Path, mark: &str, watch: Watch<'_>) -> Result<(), ResidenceError> {
     let real = usable(home, to)?;
     let names = tree::entries(&real)?;
-    if !names.is_empty() && !is_marked(to, mark) {
+    // A process that was killed while it made the mark left nothing but its draft of it.
+    let untouched = names.iter().all(|name| name.to_string_lossy().starts_with(DRAFT));
+    if !untouched && !is_marked(to, mark) {
         return Err(ResidenceError::NotEmpty(real));
     }
     closed_to_others(&real)?;

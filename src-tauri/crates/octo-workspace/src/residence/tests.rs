@@ -423,3 +423,21 @@ fn a_home_whose_database_is_being_replaced_is_there() {
     assert_eq!(which(&scene.to()).unwrap(), "old");
     assert!(scene.to().join("octo.db").is_file());
 }
+
+#[test]
+fn a_kill_while_the_mark_is_made_does_not_end_the_plan() {
+    let scene = Scene::new();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    fs::write(scene.to().join(".new-x1y2z3"), "half a ma").unwrap();
+    let settled = settle(scene.residence()).unwrap();
+    assert_eq!((settled.residence.home, settled.remarks), (scene.to(), vec![]));
+    assert!(!scene.to().join(".new-x1y2z3").exists());
+    // What is the person's own is another matter.
+    let scene = Scene::new();
+    plan_move(&scene.residence(), &scene.to(), AT).unwrap();
+    fs::write(scene.to().join("diary.md"), "mine").unwrap();
+    let settled = settle(scene.residence()).unwrap();
+    assert_eq!(settled.residence.home, scene.home());
+    assert_eq!(settled.remarks.len(), 2, "{:?}", settled.remarks);
+    assert!(scene.to().join("diary.md").exists());
+}

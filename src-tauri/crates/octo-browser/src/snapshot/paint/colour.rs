@@ -86,7 +86,13 @@ impl Colour {
 pub(super) fn colours_in(text: &str) -> Vec<Colour> {
     let mut starts: Vec<usize> =
         NOTATIONS.iter().flat_map(|name| text.match_indices(name).map(|(at, _)| at)).collect();
+    // A name may be the end of another's.
+    let begins = |at: usize| {
+        !text.get(..at).is_some_and(|before| before.ends_with(|one: char| one.is_ascii_alphabetic()))
+    };
+    starts.retain(|at| begins(*at));
     starts.sort_unstable();
+    starts.dedup();
     let colour = |at: usize| {
         let rest = text.get(at..)?;
         Colour::parse(rest.get(..=rest.find(')')?)?)

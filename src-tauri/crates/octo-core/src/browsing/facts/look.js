@@ -76,10 +76,12 @@ function(wanted) {
     const href = one.localName === 'a' || one.localName === 'area' ? get(one, 'href') : null;
     const editing = one.localName === 'textarea' || one.isContentEditable ? 'lines'
         : one.localName === 'input' && ['', 'text', 'search', 'email', 'url', 'tel', 'password', 'number'].includes(one.type) ? 'line' : 'none';
-    // All that is in an editor can be edited: something between may be pressed all the same, and so may the editor.
+    // All that is in an editor can be edited: something between may be pressed all the same, and so may the editor. Listeners
+    // cannot be asked for; where there is no text cursor, a press is meant.
+    const presses = (it) => is(it, 'button,input,select,summary,a[href],area[href],' + widget)
+        || ['onclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'onpointerup'].some((name) => has(it, name)) || getComputedStyle(it).cursor === 'pointer';
     let pressable = false;
-    for (let it = one; one.isContentEditable && it && (it.nodeType !== 1 || it.isContentEditable); it = above(it))
-        if (is(it, 'button,input,select,summary,a[href],area[href],' + widget) || it.nodeType === 1 && ['onclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'onpointerup'].some((name) => has(it, name))) pressable = true;
+    for (let it = one; one.isContentEditable && it && (it.nodeType !== 1 || it.isContentEditable); it = above(it)) if (it.nodeType === 1 && presses(it)) pressable = true;
     const fold = (value) => text(value).toLowerCase();
     const options = one.localName === 'select' && wanted ? [...one.options].filter((it) =>
         wanted.some((want) => it.value === want || fold(it.text) === fold(want) || fold(it.label) === fold(want))).map((it) => text(it.text + ' ' + it.label)) : [];
