@@ -80,7 +80,7 @@ async fn nothing_is_read_while_the_person_has_the_page_not_even_that_an_element_
 async fn a_page_has_the_focus_for_the_agents_acts_and_is_as_its_person_has_it_otherwise() {
     let Some(browser) = Chromium::start() else { return };
     // Another tab comes before it, so that it is hidden but for what it is made to believe.
-    let page = "<!doctype html><title>Here</title><button onclick=\"open('/other')\">More</button>\
+    let page = "<!doctype html><title>Here</title><button onclick=\"window.open('/other')\">More</button>\
         <button onclick=\"fetch('/pressed/' + document.visibilityState + '/' + document.hasFocus())\">Press</button>\
         <script>document.onvisibilitychange = () => fetch('/' + document.visibilityState);</script>";
     let site = Site::start(&[("/", page), ("/other", "<!doctype html><title>Other</title><p>before it")]);

@@ -1,20 +1,25 @@
 //! Pictures for the person: nobody waits for them, and none is in their way.
 
-use super::{Chromium, Site, between::Between, between::Way, click, open, plan, reason, snapshot};
+use super::{
+    Chromium, Site, between::Between, between::Way, click, number, open, plan, reason, snapshot, step,
+};
 use crate::agent::rig::Rig;
 use octo_protocol::{Answer, Ask, AskReason, CallState, Mode, PageRisk, ToolView, TurnEnd};
+use serde_json::json;
 
 const PICTURE: &str = "Page.captureScreenshot";
 
 #[tokio::test]
 async fn no_call_waits_for_a_picture_and_pictures_that_do_not_come_do_not_pile_up() {
     let Some(browser) = Chromium::start() else { return };
-    let site = Site::start(&[(
-        "/",
-        "<!doctype html><title>Counter</title><button onclick=\"said.textContent++\">More</button><p id=said>0",
-    )]);
+    let buttons: String =
+        (0..8).map(|n| format!("<button onclick=said.textContent++>Add {n}</button>")).collect();
+    let page = format!("<!doctype html><title>Counter</title>{buttons}<p id=said>0");
+    let site = Site::start(&[("/", &page)]);
     let between = Between::start(&browser, |name| if name == PICTURE { Way::Lost } else { Way::On });
-    let steps = std::iter::once(open(site.url("/"))).chain((0..8).map(|_| click("button \"More\"")));
+    let add =
+        |n| step(move |read| json!({ "action": "act", "ref": number(read, &format!("button \"Add {n}\"")) }));
+    let steps = std::iter::once(open(site.url("/"))).chain((0..8).map(add));
     let mut rig = Rig::new(plan(steps.collect())).await;
     between.chosen_by(&rig).await;
     let began = std::time::Instant::now();
@@ -37,7 +42,7 @@ async fn no_call_waits_for_a_picture_and_pictures_that_do_not_come_do_not_pile_u
 #[tokio::test]
 async fn the_browser_stays_behind_octos_window_while_a_question_is_put() {
     let Some(browser) = Chromium::start() else { return };
-    let page = "<!doctype html><title>Shop</title><button onclick=\"open('/other')\">More</button>\
+    let page = "<!doctype html><title>Shop</title><button onclick=\"window.open('/other')\">More</button>\
         <button style='border:0;width:130px;height:45px'>Pay now</button>";
     let site = Site::start(&[("/", page), ("/other", "<!doctype html><title>Other</title><p>before it")]);
     let between = Between::start(&browser, |_| Way::On);
