@@ -155,7 +155,9 @@ function question(call: CallView, site: boolean): Question {
     ask: {
       type: "permission",
       preview: call.view ?? { type: "plain", text: "" },
-      reason: site ? { type: "site", site: SITE } : { type: "page", risk: "pays", besides: [], site: SITE, target, files: [] },
+      reason: site
+        ? { type: "site", site: SITE }
+        : { type: "page", risk: "pays", besides: [], site: SITE, target, files: [] },
       rule,
     },
   };
