@@ -6,7 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What a process takes of the memory, in kB; what it shares with others counts in parts (PSS).
+/// What a process takes of the memory, in kB; what it shares with others counts in parts (PSS). What the system moved out
+/// of the memory for now, because nobody used it, counts too: it is the process's all the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// All of it.
@@ -24,7 +25,9 @@ impl Memory {
             let line = maps.lines().find_map(|line| line.strip_prefix(kind))?;
             line.trim().trim_end_matches("kB").trim().parse().ok()
         };
-        Some(Self { all: part("Pss:")?, own: part("Pss_Anon:")? })
+        // There is no such line where the system cannot move anything out.
+        let away = part("SwapPss:").unwrap_or(0);
+        Some(Self { all: part("Pss:")? + away, own: part("Pss_Anon:")? + away })
     }
 
     /// The memory of this process.
