@@ -25,9 +25,11 @@ impl Memory {
             let line = maps.lines().find_map(|line| line.strip_prefix(kind))?;
             line.trim().trim_end_matches("kB").trim().parse().ok()
         };
-        // There is no such line where the system cannot move anything out.
-        let away = part("SwapPss:").unwrap_or(0);
-        Some(Self { all: part("Pss:")? + away, own: part("Pss_Anon:")? + away })
+        // There are no such lines where the system cannot move anything out.
+        let away = |kind| part(kind).unwrap_or(0);
+        // Not shared out: a child that is just being started has all of it too until it runs its own program, and a
+        // look at that moment would find half.
+        Some(Self { all: part("Pss:")? + away("SwapPss:"), own: part("Anonymous:")? + away("Swap:") })
     }
 
     /// The memory of this process.
