@@ -47,8 +47,13 @@ impl Between {
         rig.octo.call(ChooseBrowser { choice }).await.expect("the browser is chosen");
     }
 
-    /// How often a command was given so far.
-    pub fn said(&self, name: &str) -> usize {
+    /// The commands that were given so far, in their order.
+    pub fn said(&self) -> Vec<String> {
+        list(&self.said).clone()
+    }
+
+    /// How often one was given so far.
+    pub fn times(&self, name: &str) -> usize {
         list(&self.said).iter().filter(|said| *said == name).count()
     }
 }

@@ -33,7 +33,7 @@ async fn no_call_waits_for_a_picture_and_pictures_that_do_not_come_do_not_pile_u
     });
     // A picture is given up after two seconds.
     assert!(quickest.clone().min().expect("calls") < 2_000, "{:?}", quickest.collect::<Vec<_>>());
-    let taken = between.said(PICTURE);
+    let taken = between.times(PICTURE);
     assert!(taken >= 1, "the person is shown something");
     assert!(taken as u64 <= 1 + took.as_secs() / 2, "one at a time: {taken} in {took:?}");
     rig.assert_sound();
@@ -58,7 +58,13 @@ async fn the_browser_stays_behind_octos_window_while_a_question_is_put() {
     let size =
         |at: usize| picture.get(at..at + 4).map(|four| u32::from_be_bytes(four.try_into().expect("four")));
     assert_eq!((size(16), size(20)), (Some(130), Some(45)));
-    assert_eq!(between.said("Page.bringToFront"), 1, "once for the task, and not for the question");
+    // It came to the front for the task; for the question at most where no picture came behind, as on a busy machine.
+    let said = between.said();
+    let acted = said.iter().rposition(|name| name.starts_with("Input.")).expect("an act");
+    let first = |wanted: &str| said.iter().skip(acted).position(|name| name == wanted);
+    let (picture, front) = (first(PICTURE).expect("a picture"), first("Page.bringToFront"));
+    assert!(front.is_none_or(|front| picture < front), "not for the question: {said:?}");
+    assert!(said.iter().take(acted).any(|name| name == "Page.bringToFront"), "for the task: {said:?}");
     rig.answer(session, &question, Answer::No { reason: None }).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.assert_sound();
