@@ -200,7 +200,7 @@ export class Memorybook {
   }
 
   /** Writes SOUL.md or USER.md and offers the way back; nothing at all brings Octo's own words back. */
-  async savePersona(kind: PersonaKind, text: string): Promise<void> {
+  async savePersona(kind: PersonaKind, text: string, how: "written" | "taken_back" = "written"): Promise<void> {
     if (this.busy) return;
     this.busy = true;
     try {
@@ -209,10 +209,10 @@ export class Memorybook {
       edits.delete(personaKey(kind));
       const file = t(`persona.${kind}`);
       // What was emptied lies in the trash.
-      if (before && before.text.trim() !== "" && text.trim() === "")
+      if (how === "written" && before && before.text.trim() !== "" && text.trim() === "")
         await offerBack("file", [baseName(before.path)], t("persona.emptied", { file }));
       else {
-        const undo = (): void => void this.savePersona(kind, before?.text ?? "");
+        const undo = (): void => void this.savePersona(kind, before?.text ?? "", "taken_back");
         toasts.show(t("persona.saved", { file }), { label: t("toast.undo"), run: undo });
       }
     } catch (error) {
