@@ -823,8 +823,7 @@ export const scenes = {
     fake: "main",
     side: true,
     async act(page) {
-      await page.getByTestId("open-settings").click();
-      await page.locator(".side-list .row").nth(3).click();
+      await settingsPage(page, "rules");
       await page.getByTestId("rule-text-commands").fill("ls; rm -rf build");
       await page.getByTestId("rule-add-commands").click();
       await page.getByTestId("try-line").fill("docker run -it alpine");
