@@ -202,10 +202,12 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     app.find("live[data-hand=person]").await?;
     let made = server.requests().len();
     taken.open();
+    // Which element it is about is not known yet: nothing of the page is read while the person has it.
     app.until("the step that waits", async || {
-        Ok(app.texts("live-step").await?.iter().any(|step| step.contains("London")).then_some(()))
+        Ok(app.texts("step-row").await?.iter().any(|step| step.contains("browser")).then_some(()))
     })
     .await?;
+    assert!(!app.texts("live-step").await?.iter().any(|step| step.contains("London")));
     app.picture(&format!("browser-taken-{look}")).await?;
     assert_eq!(server.requests().len(), made, "the step waits for the page");
     press(&app, "live-hand").await?;
