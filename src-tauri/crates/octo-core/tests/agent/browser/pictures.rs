@@ -35,7 +35,9 @@ async fn no_call_waits_for_a_picture_and_pictures_that_do_not_come_do_not_pile_u
     assert!(quickest.clone().min().expect("calls") < 2_000, "{:?}", quickest.collect::<Vec<_>>());
     let taken = between.times(PICTURE);
     assert!(taken >= 1, "the person is shown something");
-    assert!(taken as u64 <= 1 + took.as_secs() / 2, "one at a time: {taken} in {took:?}");
+    // One that is being taken while a call ends gives way to the one of its end: two at most in the time of one.
+    assert!(taken as u64 <= 2 * (1 + took.as_secs() / 2), "one at a time: {taken} in {took:?}");
+    assert!(taken < 2 * 9, "not two for each call: {taken}");
     rig.assert_sound();
 }
 
