@@ -21,7 +21,7 @@ pub use frames::Frame;
 pub use liveness::Liveness;
 pub use navigate::{Arrival, History, NavigateError};
 pub(crate) use picture::Framed;
-pub use picture::{Area, Picture, PictureFormat};
+pub use picture::{Area, Front, Picture, PictureFormat};
 
 use crate::{
     CallError, Link,

@@ -3,7 +3,7 @@
 mod draw;
 mod shot;
 
-pub use shot::{Boxes, Front, Shot, ShotError};
+pub use shot::{Boxes, Shot, ShotError};
 
 use crate::{
     Page, PageError,

@@ -5,7 +5,7 @@
 
 use super::{View, draw::Canvas};
 use crate::{
-    Area, Page, PageError, Picture, PictureFormat, Spot,
+    Area, Front, Page, PageError, Picture, PictureFormat, Spot,
     page::Framed,
     safety::Redactor,
     snapshot::{Captured, Cover, Snapshot},
@@ -26,16 +26,6 @@ pub enum Boxes {
     Numbered,
     /// The page as it is.
     None,
-}
-
-/// When the tab comes to the front for a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Front {
-    /// Before it: there it comes at once.
-    First,
-    /// Only where it does not come otherwise: its person is at work elsewhere. The page believes it has the focus then,
-    /// as by [`Page::begin_acting`].
-    AtNeed,
 }
 
 /// A picture for a model.
@@ -80,7 +70,7 @@ impl View {
             Front::First => page.bring_to_front().await?,
             Front::AtNeed => page.begin_acting().await?,
         }
-        let (framed, before, picture, after) = still(page, &area).await?;
+        let (framed, before, picture, after) = still(page, &area, front).await?;
         let boxes = match numbers {
             // Not the newest look: the model reads nothing of it, and what changes next is told against what it read.
             Boxes::Numbered => Snapshot::new(&after, &mut self.refs).boxes(),
@@ -120,11 +110,15 @@ impl View {
 /// A picture of a page that was not scrolled meanwhile, with what was seen before and after it. Where things are is
 /// counted from the window's corner, and what the picture is of from the page's: scrolled in between, covers would lie
 /// beside what they are to cover.
-async fn still(page: &Page, area: &Area) -> Result<(Framed, Captured, Picture, Captured), PageError> {
+async fn still(
+    page: &Page,
+    area: &Area,
+    front: Front,
+) -> Result<(Framed, Captured, Picture, Captured), PageError> {
     for _ in 0..TRIES {
         let framed = page.frame(area).await?;
         let before = page.capture().await?;
-        let picture = page.picture_in(&framed, PictureFormat::Png).await?;
+        let picture = page.picture_in(&framed, PictureFormat::Png, front).await?;
         let after = page.capture().await?;
         if page.stands_as(&framed).await? {
             return Ok((framed, before, picture, after));
