@@ -23,6 +23,8 @@ impl Octo {
     pub(super) fn heed_neighbours(&self) {
         let (faint, closing) = (self.faint(), self.shared.closing.clone());
         tokio::spawn(async move {
+            // Until it was looked through: that something was written is told once.
+            let mut written = false;
             loop {
                 tokio::select! {
                     () = closing.cancelled() => return,
@@ -30,8 +32,8 @@ impl Octo {
                 }
                 // Not held while it waits: an application that is dropped goes.
                 let Some(octo) = faint.whole() else { return };
-                match octo.look_beside().await {
-                    Ok(()) => {}
+                match octo.look_beside(&mut written).await {
+                    Ok(()) => written = false,
                     Err(StoreError::Closed) => return,
                     Err(error) => {
                         tracing::warn!(%error, "other processes could not be looked at; it is tried again");
@@ -41,8 +43,9 @@ impl Octo {
         });
     }
 
-    async fn look_beside(&self) -> Result<(), StoreError> {
-        if !self.shared.store.others_wrote().await? {
+    async fn look_beside(&self, written: &mut bool) -> Result<(), StoreError> {
+        *written |= self.shared.store.others_wrote().await?;
+        if !*written {
             return Ok(());
         }
         self.shared.neighbours.tell();
