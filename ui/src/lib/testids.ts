@@ -30,7 +30,6 @@ export const testids = {
   branchBetween: "branch-between",
   branchAnswer: "branch-answer", // after an answer
   sessionOrigin: "session-origin",
-  readingEarlier: "reading-earlier",
   exportDialog: "export-dialog",
   exportForm: "export-form",
   exportPick: "export-pick",
@@ -65,8 +64,6 @@ export const testids = {
   summary: "summary",
   summaryBody: "summary-body",
   skillFold: "skill-fold", // skills that came meanwhile, folded
-  skillFoldBody: "skill-fold-body",
-  notCompacted: "not-compacted",
   spoken: "spoken", // answers for a screen reader
   // questions
   question: "question",
@@ -211,8 +208,6 @@ export const testids = {
   modelRow: "model-row",
   addModel: "add-model",
   measure: "measure",
-  modelFacts: "model-facts",
-  modelSpeed: "model-speed",
   modelTestCard: "model-test-card",
   modelLight: "model-light",
   modelFallback: "model-fallback",

@@ -3,31 +3,17 @@ import { library } from "$lib/app/library.svelte";
 import { preferences } from "$lib/app/preferences.svelte";
 import type { SessionInfo } from "$lib/ipc/types";
 import { testids } from "$lib/testids";
+import { drawsAll } from "$lib/testing/measured";
 import { mounted } from "$lib/testing/mounted";
 import { until, words, write } from "$lib/testing/stage";
 import { t } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
-import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import Sidebar from "./Sidebar.svelte";
 
 const { replayed, target, show, all, get } = mounted();
 
-beforeAll(() => {
-  // A list draws what is in view: here all of it is.
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      constructor(readonly told: (entries: unknown[]) => void) {}
-      observe(target: Element) {
-        const height = target.matches(".side-list") ? 900 : 28;
-        queueMicrotask(() => this.told([{ target, contentRect: { width: 240, height } }]));
-      }
-      unobserve() {}
-      disconnect() {}
-    },
-  );
-  Object.defineProperty(HTMLElement.prototype, "offsetParent", { get: () => document.body });
-});
+beforeAll(() => drawsAll(".side-list"));
 beforeEach(async () => {
   await replayed.begin("main");
   await preferences.begin();

@@ -94,9 +94,25 @@ afterEach(async () => {
   target.remove();
 });
 
+describe("what holds for all tasks", () => {
+  it("is said where none runs at its time, with the way to change it, and new ones begin with it", async () => {
+    expect(all(testids.tasksOff)).toEqual([]);
+    await preferences.change({ tasks: { at_their_times: "off", missed: "ask", tell: "nothing" } });
+    await unmount(shown ?? {});
+    shown = mount(TasksView, { target });
+    await until(() => get(testids.tasksOff));
+    click(testids.tasksNew);
+    await until(() => get(testids.scheduleName));
+    const form = taskEdits.get(null)?.form;
+    expect([form?.missed, form?.tell]).toEqual(["ask", "nothing"]);
+    get(testids.tasksOff).querySelector("button")?.click();
+    expect(navigation.place).toMatchObject({ page: "settings", section: "tasks" });
+  });
+});
+
 describe("the list of tasks", () => {
   it("says when each runs, how its last run ended, and what waits", async () => {
-    await until(() => expect(words(get(testids.tasks))).toContain("1 running, 3 wait for you"));
+    await until(() => expect(words(get(testids.tasks))).toContain("1 running, 4 wait for you"));
     expect(words(row("morning-issue-digest"))).toContain("Morning issue digest Every day, 08:00");
     expect(row("morning-issue-digest").dataset["mark"]).toBe("none");
     expect(words(row("watch-flats"))).toMatch(/^Running Watch flat.*Every 2 hours, 8–20.*Running, \d:\d\d$/);
@@ -115,7 +131,7 @@ describe("the list of tasks", () => {
   it("is read again when something changed", async () => {
     replayed.core.schedule.finish("watch-flats", { result: "2 new flats" });
     await until(() => expect(row("watch-flats").dataset["mark"]).toBe("none"));
-    await until(() => expect(words(get(testids.tasks))).toContain("3 wait for you"));
+    await until(() => expect(words(get(testids.tasks))).toContain("4 wait for you"));
   });
 
   it("says why it cannot be read, and reads it again", async () => {
@@ -139,7 +155,7 @@ describe("the list of tasks", () => {
     if (shown) await unmount(shown);
     navigation.fresh();
     shown = mount(Sidebar, { target });
-    await until(() => expect(words(get(testids.openTasks))).toBe("Tasks33 wait for you"));
+    await until(() => expect(words(get(testids.openTasks))).toBe("Tasks44 wait for you"));
     click(testids.openTasks);
     expect(navigation.place).toEqual({ page: "tasks" });
   });

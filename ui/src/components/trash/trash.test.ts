@@ -1,31 +1,17 @@
 // @vitest-environment jsdom
 import { preferences } from "$lib/app/preferences.svelte";
 import { testids } from "$lib/testids";
+import { drawsAll } from "$lib/testing/measured";
 import { mounted } from "$lib/testing/mounted";
 import { press, until } from "$lib/testing/stage";
 import { flushSync } from "svelte";
-import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import TrashView from "./TrashView.svelte";
 
 const { replayed, show, get, all } = mounted();
 const PICKED = "/home/mei/rescued";
 
-beforeAll(() => {
-  // A list draws what is in view: here all of it is.
-  vi.stubGlobal(
-    "ResizeObserver",
-    class {
-      constructor(readonly told: (entries: unknown[]) => void) {}
-      observe(target: Element) {
-        const height = target.matches(".pane") ? 900 : 28;
-        queueMicrotask(() => this.told([{ target, contentRect: { width: 240, height } }]));
-      }
-      unobserve() {}
-      disconnect() {}
-    },
-  );
-  Object.defineProperty(HTMLElement.prototype, "offsetParent", { get: () => document.body });
-});
+beforeAll(() => drawsAll(".pane"));
 
 /** The row of the thing whose old place is taken. */
 let row: HTMLElement;

@@ -116,6 +116,7 @@ export class FakeCore {
       this.#list.sessions,
       (state) => this.publish("tasks", { type: "tasks", state }),
       (what, back) => this.#trash.put(what, back),
+      () => this.#settings.settings.tasks.at_their_times,
     );
     this.#list = withRead(this.#list);
     const before = lasted();

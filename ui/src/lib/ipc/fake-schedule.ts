@@ -9,6 +9,7 @@ import type {
   RunTotals,
   ScheduleRequest,
   SessionInfo,
+  Switch,
   TaskCard,
   TaskPlan,
   TaskPreview,
@@ -296,9 +297,17 @@ export class FakeSchedule {
   #runs: TaskRun[] = [];
   #revision = 1;
 
-  constructor(sessions: readonly SessionInfo[], changed: (state: TasksState) => void, away: PutAway) {
+  readonly #atTheirTimes: () => Switch;
+
+  constructor(
+    sessions: readonly SessionInfo[],
+    changed: (state: TasksState) => void,
+    away: PutAway,
+    atTheirTimes: () => Switch,
+  ) {
     this.#changed = changed;
     this.#away = away;
+    this.#atTheirTimes = atTheirTimes;
     if (new URLSearchParams(location.search).has("no-tasks")) return;
     const made = cards(sessions);
     this.#cards = made.map(({ card }) => card);
@@ -308,11 +317,11 @@ export class FakeSchedule {
   get state(): TasksState {
     const count = (types: readonly TaskRun["status"]["type"][]): number =>
       this.#runs.filter(({ status }) => types.includes(status.type)).length;
-    const unseen = this.#cards.filter(({ state }) => state === "unseen").length;
+    const unrunnable = this.#cards.filter(({ state }) => state === "unseen" || state === "broken").length;
     return {
       revision: this.#revision,
       running: count(["running"]),
-      waiting: count(["needs_you", "asked"]) + unseen,
+      waiting: count(["needs_you", "asked"]) + unrunnable,
     };
   }
 
@@ -333,7 +342,7 @@ export class FakeSchedule {
   answer(call: ScheduleRequest): unknown {
     switch (call.type) {
       case "list_tasks":
-        return { tasks: this.#cards, zone: ZONE, at_their_times: "on" };
+        return { tasks: this.#cards, zone: ZONE, at_their_times: this.#atTheirTimes() };
       case "get_task":
         return this.#card(call.task);
       case "preview_task":
