@@ -1,5 +1,6 @@
 //! What is done to a page.
 
+mod course;
 mod pages;
 mod slipping;
 
@@ -8,8 +9,8 @@ use crate::kit::{
 };
 use octo_browser::{
     Act, ActError, Answer, Audience, Came, Done, DownloadEvent, Downloads, Loading, LocateError, Page,
-    PictureFormat, Recognition, Scroll, Unfit, View, Wait, Way,
-    snapshot::{Change, Filter, Query, WHOLE},
+    Recognition, Scroll, Unfit, View, Wait, Way,
+    snapshot::{Change, Query, WHOLE},
 };
 use pages::PAGES;
 use std::time::{Duration, Instant};
@@ -426,124 +427,4 @@ async fn a_number_whose_element_went_is_found_again_only_where_one_is_like_it() 
     assert!(matches!(&several, Err(LocateError::Stale { number, .. }) if *number == pear), "{several:?}");
     assert_eq!(scene.view.locate(&scene.page, 9_999).await, Err(LocateError::NeverGiven(9_999)));
     scene.ends().await;
-}
-
-#[tokio::test]
-async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
-    if chromium().is_none() {
-        return;
-    }
-    let mut scene = Scene::start("/go", "Go").await;
-    let count = "document.querySelectorAll('[aria-hidden=true]').length";
-    let looked = scene.view.look(&scene.page).await.expect("a look").render(WHOLE, Filter::default()).text;
-    scene.page.bring_to_front().await.expect("in front");
-    let plain = scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
-    let place = scene.place("button", "Later").await;
-    scene.act(Act::Hover(place)).await.expect("hovered");
-    until("the pointer", async || (said(&scene.page, count).await == 1).then_some(())).await;
-    assert_eq!(
-        said(&scene.page, "document.querySelector('[aria-hidden=true]').shadowRoot").await,
-        serde_json::Value::Null
-    );
-    let drawn = scene.page.picture(octo_browser::Area::Visible, PictureFormat::Png).await.expect("a picture");
-    assert_ne!(drawn.bytes, plain.bytes);
-    let text = scene.view.look(&scene.page).await.expect("a look").render(WHOLE, Filter::default()).text;
-    assert_eq!(text, looked, "no snapshot holds it");
-    scene.page.clear_overlay().await.expect("cleared");
-    assert_eq!(said(&scene.page, count).await, 0);
-    scene.page.clear_overlay().await.expect("nothing to clear");
-    scene.ends().await;
-}
-
-/// Neither the pointer that is drawn nor a document in which nothing happens is what is waited for.
-#[tokio::test]
-async fn the_page_is_given_time_where_it_was_acted_in() {
-    if chromium().is_none() {
-        return;
-    }
-    let mut scene = Scene::start("/restless", "Restless").await;
-    scene.click("button", "Late").await.expect("pressed");
-    assert_eq!(scene.said().await, "late", "drawing the pointer is no answer of the page");
-    for button in ["Deep", "Stir"] {
-        let mut heard = String::new();
-        // A page that gets no time at all for a while looks quiet, on a machine that does too much.
-        for _ in 0..5 {
-            scene.click("button", button).await.expect("pressed");
-            heard = said(&scene.page, "heard").await.as_str().unwrap_or_default().to_owned();
-            if heard == "done" {
-                break;
-            }
-            until("the end", async || (said(&scene.page, "heard").await == "done").then_some(())).await;
-        }
-        assert_eq!(heard, "done", "{button}: it was waited for until it was quiet");
-    }
-    scene.ends().await;
-}
-
-/// What an act takes beyond the page's own time. The figures are printed; the limits are those of a busy machine.
-#[tokio::test]
-async fn an_act_takes_little_time_of_its_own() {
-    if chromium().is_none() {
-        return;
-    }
-    let Scene { page, connected, start, view: _view, site: _site, desk: _desk, _chromium, .. } =
-        Scene::start("/form", "Form").await;
-    drop(page);
-    let began = Instant::now();
-    let page = Page::attach(&connected.link, &start.target).await.expect("attached");
-    let attached = began.elapsed();
-    let mut view = View::default();
-    view.look(&page).await.expect("a look");
-    let looked = began.elapsed();
-    page.begin_acting().await.expect("acting");
-    let find = |view: &View, role: &str, text: &str| {
-        let found =
-            view.last().expect("a look").find(&Query { text: text.to_owned(), role: role.to_owned() }, WHOLE);
-        let after = found.text.split_once(&format!("{role} \"{text}\"")).expect("it").1.to_owned();
-        let number =
-            after.split_once('[').and_then(|(_, rest)| rest.split_once(']')).expect("a number").0.to_owned();
-        number.parse::<u32>().expect("a number")
-    };
-    let number = find(&view, "checkbox", "Tick");
-    let place = view.locate(&page, number).await.expect("there").place;
-    page.perform(&Act::Click(place.clone()), Audience::Nobody).await.expect("clicked");
-    let first = began.elapsed();
-    let median = |mut times: Vec<Duration>| {
-        times.sort_unstable();
-        times[times.len() / 2]
-    };
-    let (mut trips, mut looks, mut clicks, mut hovers, mut fills) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let name = view.locate(&page, find(&view, "textbox", "Name")).await.expect("there").place;
-    for _ in 0..20 {
-        let began = Instant::now();
-        said(&page, "1").await;
-        trips.push(began.elapsed());
-        let began = Instant::now();
-        view.look(&page).await.expect("a look");
-        looks.push(began.elapsed());
-        for (act, times) in [
-            (Act::Click(place.clone()), &mut clicks),
-            (Act::Hover(place.clone()), &mut hovers),
-            (Act::Fill(name.clone(), "twenty letters, more".to_owned()), &mut fills),
-        ] {
-            let began = Instant::now();
-            page.perform(&act, Audience::Nobody).await.expect("done");
-            times.push(began.elapsed());
-        }
-    }
-    let click = median(clicks);
-    eprintln!(
-        "attached {attached:?}, looked {looked:?}, first act done {first:?} (waiting for its effect included); medians: \
-         round trip {:?}, look {:?}, click {click:?}, hover {:?}, fill {:?} (of which waiting for an effect: 100, 50 and 40 to 50 ms)",
-        median(trips),
-        median(looks),
-        median(hovers),
-        median(fills),
-    );
-    assert!(click < Duration::from_secs(1), "{click:?}");
-    let long = "a text that is longer than what is typed key by key is put in at once, ".repeat(3);
-    let began = Instant::now();
-    page.perform(&Act::Fill(name, long), Audience::Nobody).await.expect("done");
-    eprintln!("213 characters at once: {:?}", began.elapsed());
 }
