@@ -134,5 +134,7 @@ pub(crate) fn hide(app: &AppHandle) {
     {
         tracing::warn!(%error, "the window was not hidden");
     }
+    #[cfg(target_os = "linux")]
+    crate::resident::give_back_soon();
     attention::look(app);
 }

@@ -24,6 +24,8 @@ mod notices;
 mod quick_ask;
 #[cfg(target_os = "linux")]
 mod recovery;
+#[cfg(target_os = "linux")]
+mod resident;
 mod setup;
 mod subscriptions;
 mod tray;

@@ -82,11 +82,17 @@ fn build_whole(app: &AppHandle, label: &str, page: &str) -> tauri::Result<Webvie
         })
         .on_page_load(|window, load| {
             // What the page before had subscribed to, its successor cannot hear.
-            if load.event() == PageLoadEvent::Started {
-                window.state::<Subscriptions>().end_of(window.label());
-                if window.label() == MAIN {
-                    window.state::<Desk>().page_left();
+            match load.event() {
+                PageLoadEvent::Started => {
+                    window.state::<Subscriptions>().end_of(window.label());
+                    if window.label() == MAIN {
+                        window.state::<Desk>().page_left();
+                    }
                 }
+                #[cfg(target_os = "linux")]
+                PageLoadEvent::Finished => crate::resident::give_back_soon(),
+                #[cfg(not(target_os = "linux"))]
+                PageLoadEvent::Finished => {}
             }
         })
         .build()?;

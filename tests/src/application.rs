@@ -13,6 +13,7 @@ use std::{
     fs,
     net::Ipv4Addr,
     path::{Path, PathBuf},
+    process::Command,
     time::{Duration, Instant},
 };
 
@@ -297,13 +298,23 @@ impl Application {
         }
     }
 
+    /// The application as one more process of the same home and desktop, not started yet.
+    ///
+    /// # Errors
+    /// When nothing says which binary it is.
+    pub fn beside(desktop: &Desktop, home: &Path) -> Result<Command> {
+        let mut command = desktop.command(binary()?);
+        command.env("OCTO_HOME", home);
+        Ok(command)
+    }
+
     /// Starts the application a second time with the same home, as the desktop does for a link, and waits until that
     /// has handed over what it was started with.
     ///
     /// # Errors
     /// When it does not end well.
     pub fn start_again(desktop: &Desktop, home: &Path, arguments: &[&str]) -> Result<()> {
-        let mut second = desktop.command(binary()?).args(arguments).env("OCTO_HOME", home).spawn()?;
+        let mut second = Self::beside(desktop, home)?.args(arguments).spawn()?;
         let began = Instant::now();
         loop {
             match second.try_wait()? {
@@ -381,7 +392,7 @@ impl Application {
     /// When there is none.
     pub fn kill_page(&self) -> Result<u32> {
         let drawing = self.page_process()?.context("a process that draws the page")?;
-        let killed = std::process::Command::new("kill").args(["-KILL", &drawing.to_string()]).status()?;
+        let killed = Command::new("kill").args(["-KILL", &drawing.to_string()]).status()?;
         if killed.success() { Ok(drawing) } else { bail!("the page's process could not be killed") }
     }
 
@@ -429,7 +440,7 @@ impl Application {
 }
 
 /// The application that is tested.
-pub(crate) fn binary() -> Result<PathBuf> {
+fn binary() -> Result<PathBuf> {
     Ok(std::env::var_os("OCTO_APP")
         .context("OCTO_APP: cargo xtask test and cargo xtask bench set it")?
         .into())

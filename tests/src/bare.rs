@@ -1,6 +1,6 @@
 //! The real application without a driver: as a person starts it, with nothing in its process that is not theirs.
 
-use crate::{Desktop, application::binary, display::Display};
+use crate::{Application, Desktop, display::Display};
 use anyhow::{Context as _, Result, bail};
 use std::{
     path::Path,
@@ -28,9 +28,7 @@ impl BareApplication {
     /// # Errors
     /// When it is not built.
     pub fn start(desktop: &Desktop, home: &Path) -> Result<Self> {
-        let mut command = desktop.command(binary()?);
-        command.env("OCTO_HOME", home);
-        Self::spawn(desktop, command)
+        Self::spawn(desktop, Application::beside(desktop, home)?)
     }
 
     /// Starts another program with one window, to compare with.
@@ -41,7 +39,11 @@ impl BareApplication {
         Self::spawn(desktop, desktop.command(program))
     }
 
-    fn spawn(desktop: &Desktop, mut command: Command) -> Result<Self> {
+    /// Starts a program that is its process from the first moment, by a command of that desktop.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn spawn(desktop: &Desktop, mut command: Command) -> Result<Self> {
         let display = desktop.display()?;
         let started = Instant::now();
         let process = command.spawn().context("the application could not be started")?;
@@ -96,6 +98,14 @@ impl BareApplication {
     /// When the screen cannot be looked at.
     pub fn windows_shown(&self) -> Result<usize> {
         Ok(self.display.windows()?.len())
+    }
+
+    /// The width and height of its window, in pixels.
+    ///
+    /// # Errors
+    /// When there is not one window.
+    pub fn size(&self) -> Result<(u32, u32)> {
+        self.display.size(self.display.window()?)
     }
 
     /// Closes the window as the person does, and waits until the application has ended.

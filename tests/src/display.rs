@@ -89,6 +89,12 @@ impl Display {
         Ok(())
     }
 
+    /// The width and height of the window, in pixels.
+    pub(crate) fn size(&self, window: Window) -> Result<(u32, u32)> {
+        let size = self.connection.get_geometry(window)?.reply()?;
+        Ok((size.width.into(), size.height.into()))
+    }
+
     /// Gives the window this size in the screen's upper left corner.
     pub(crate) fn resize(&self, window: Window, (width, height): (u32, u32)) -> Result<()> {
         let place = ConfigureWindowAux::new().x(0).y(0).width(width).height(height);

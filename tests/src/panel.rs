@@ -139,8 +139,10 @@ impl Panel {
     pub async fn entry(&self, label: &str) -> Result<Entry> {
         let began = Instant::now();
         loop {
-            let menu = self.menu().await?;
-            if let Some(entry) = menu.iter().find(|entry| entry.label == label) {
+            // One may go while it is read, and another come.
+            let menu = self.menu().await;
+            let found = menu.as_ref().ok().and_then(|menu| menu.iter().find(|entry| entry.label == label));
+            if let Some(entry) = found {
                 return Ok(entry.clone());
             }
             if began.elapsed() > PATIENCE {
@@ -157,8 +159,8 @@ impl Panel {
     pub async fn choose(&self, label: &str) -> Result<()> {
         let entry = self.entry(label).await?;
         let menu = self.menu_proxy().await?;
-        let () = menu.call("Event", &(entry.id, "clicked", Value::I32(0), 0_u32)).await?;
-        Ok(())
+        // No answer is waited for: one that quits by it may be gone before it gives any.
+        Ok(menu.call_noreply("Event", &(entry.id, "clicked", Value::I32(0), 0_u32)).await?)
     }
 
     /// Everything that was told, oldest first.
@@ -218,14 +220,17 @@ impl Panel {
     }
 
     async fn newest_icon(&self) -> Result<(String, String)> {
+        let bus = zbus::fdo::DBusProxy::new(&self.bus).await?;
         let began = Instant::now();
         loop {
-            // Of an application that ended, the icon is still on the list.
             let newest = lock(&self.seen).icons.last().cloned();
             match newest {
-                Some(icon) => return Ok(icon),
-                None if began.elapsed() > PATIENCE => bail!("waited {PATIENCE:?} for an icon"),
-                None => tokio::time::sleep(BETWEEN).await,
+                // Of an application that ended, the icon is still on the list.
+                Some((owner, path)) if bus.name_has_owner(owner.as_str().try_into()?).await? => {
+                    return Ok((owner, path));
+                }
+                _ if began.elapsed() > PATIENCE => bail!("waited {PATIENCE:?} for an icon"),
+                _ => tokio::time::sleep(BETWEEN).await,
             }
         }
     }

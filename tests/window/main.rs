@@ -25,7 +25,11 @@ mod installed;
 #[cfg(test)]
 mod keyboard;
 #[cfg(test)]
+mod login;
+#[cfg(test)]
 mod long;
+#[cfg(test)]
+mod neighbours;
 #[cfg(test)]
 mod residence;
 #[cfg(test)]

@@ -28,7 +28,7 @@ impl Project {
     pub(crate) fn find() -> Result<Self> {
         let output = Command::new(cargo())
             .args(["metadata", "--no-deps", "--format-version", "1"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .current_dir(manifest())
             .output()
             .context("cargo could not be started")?;
         if !output.status.success() {
@@ -78,6 +78,12 @@ impl Project {
         command.args(arguments).current_dir(self.ui());
         command
     }
+}
+
+/// The folder of this program's manifest, as the cargo that runs it says: with a build folder that several checkouts
+/// share, the one it was compiled in is not always the one it is run in.
+fn manifest() -> PathBuf {
+    env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from)
 }
 
 fn cargo() -> PathBuf {

@@ -157,7 +157,7 @@ impl Octo {
         let site_keys = keys.clone();
         let mut remarks = config.settled.remarks.clone();
         remarks.extend(mending::mend_settings(&store, &config.home, keys.state()).await?);
-        remarks.extend(dating::behind(&store).await?);
+        remarks.extend(dating::doubted(&store).await?);
         let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let searching = Arc::new(Searching::new(keys.clone(), &state.settings.search));
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));

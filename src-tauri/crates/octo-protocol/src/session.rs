@@ -231,6 +231,9 @@ pub struct Draft {
     /// Pictures and files, as blocks of the message to come.
     #[serde(default)]
     pub attachments: Vec<Block>,
+    /// Whether somebody else wrote a part of the text, as a link does: the person is told to read it first.
+    #[serde(default)]
+    pub foreign: bool,
 }
 
 impl Draft {

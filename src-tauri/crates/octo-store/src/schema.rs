@@ -113,7 +113,11 @@ mod tests {
         let draft: String = file.query_row("SELECT draft_json FROM drafts", [], |row| row.get(0)).unwrap();
         assert_eq!(
             serde_json::from_str::<octo_protocol::Draft>(&draft).unwrap(),
-            octo_protocol::Draft { text: "half \"a\" thought".to_owned(), attachments: Vec::new() }
+            octo_protocol::Draft {
+                text: "half \"a\" thought".to_owned(),
+                attachments: Vec::new(),
+                foreign: false
+            }
         );
     }
 }

@@ -119,6 +119,12 @@ impl Tool for BrowserTool {
 
     async fn run(&self, input: BrowserInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let wish = input.wish(&context.cwd)?;
+        // Only now: before the person was asked, whether a file is there is not the model's to know.
+        if let WishedDeed::Act(PageAct::Upload(_, files)) = &wish.deed
+            && let Some(missing) = files.iter().find(|path| !path.is_file())
+        {
+            return Err(ToolError::new(format!("{} is no file. Nothing was uploaded.", missing.display())));
+        }
         let leave = context.browser_leave.unwrap_or_else(BrowserLeave::none);
         context.browser.carry_out(wish, leave, context.call, context.cancel).await
     }
@@ -223,15 +229,7 @@ impl BrowserInput {
     fn files(&self, cwd: &Path) -> Result<Vec<PathBuf>, ToolError> {
         let files = self.values.iter().flatten().filter(|path| !path.trim().is_empty());
         let files = files.map(|path| resolve(path, cwd)).collect::<Result<Vec<_>, _>>()?;
-        if files.is_empty() {
-            return Err(needs("upload", "values: the paths of the files"));
-        }
-        match files.iter().find(|path| !path.is_file()) {
-            Some(missing) => {
-                Err(ToolError::new(format!("{} is no file. Nothing was uploaded.", missing.display())))
-            }
-            None => Ok(files),
-        }
+        if files.is_empty() { Err(needs("upload", "values: the paths of the files")) } else { Ok(files) }
     }
 
     fn answer(&self) -> Result<DialogAnswer, ToolError> {

@@ -11,6 +11,13 @@ const PAUSE = 400;
 /** How long what another window writes as it is left may take, in milliseconds. */
 const SETTLES = 150;
 
+/** What was taken to be sent. */
+export interface Taken {
+  text: string;
+  attachments: readonly Attachment[];
+  foreign: boolean;
+}
+
 export class Draft {
   text = $state("");
   attachments = $state.raw<readonly Attachment[]>([]);
@@ -34,9 +41,10 @@ export class Draft {
   /** Takes what the core kept, once. What was typed meanwhile comes after it. */
   begin(kept: KeptDraft): void {
     const attachments = kept.attachments.filter(isAttachment);
-    this.#kept = JSON.stringify({ text: kept.text, attachments });
-    this.text = kept.text + this.text;
-    this.attachments = [...attachments, ...this.attachments];
+    const typed = { text: this.text, attachments: this.attachments };
+    this.#read(kept);
+    this.text += typed.text;
+    this.attachments = [...attachments, ...typed.attachments];
     if (this.#command !== null) this.head(this.#command);
     if (this.#brought !== null) this.bring(this.#brought.text, this.#brought.foreign);
   }
@@ -58,8 +66,9 @@ export class Draft {
     this.changed();
   }
 
-  /** Notes that it changed. */
+  /** Notes that it changed. What somebody else wrote is gone with the whole of the text. */
   changed(): void {
+    if (this.text.trim() === "") this.foreign = false;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.flush(), PAUSE);
   }
@@ -82,18 +91,19 @@ export class Draft {
   }
 
   /** Empties it for sending; what was in it. The core keeps it until it is [`flush`]ed or brought back. */
-  take(): { text: string; attachments: readonly Attachment[] } {
+  take(): Taken {
     clearTimeout(this.#timer);
-    const { text, attachments } = this;
+    const { text, attachments, foreign } = this;
     this.text = "";
     this.attachments = [];
     this.foreign = false;
-    return { text, attachments };
+    return { text, attachments, foreign };
   }
 
   /** Brings back what could not be sent, before what was typed meanwhile. */
-  restore(taken: { text: string; attachments: readonly Attachment[] }): void {
+  restore(taken: Taken): void {
     this.text = [taken.text, this.text].filter((text) => text !== "").join("\n");
+    this.foreign ||= taken.foreign;
     const typed = this.attachments;
     this.attachments = taken.attachments;
     this.attach(typed);
@@ -107,7 +117,19 @@ export class Draft {
   }
 
   get #now(): string {
-    return JSON.stringify({ text: this.text, attachments: this.attachments });
+    return JSON.stringify(this.#draft);
+  }
+
+  get #draft(): KeptDraft {
+    return { text: this.text, attachments: [...this.attachments], foreign: this.foreign };
+  }
+
+  /** Is what the core kept. */
+  #read(kept: KeptDraft): void {
+    this.text = kept.text;
+    this.attachments = kept.attachments.filter(isAttachment);
+    this.foreign = kept.foreign;
+    this.#kept = this.#now;
   }
 
   /** Takes what another window made of it, unless something was written here that the core does not have yet. */
@@ -119,21 +141,18 @@ export class Draft {
       ? call("sessions", "get_new_draft", {})
       : call("sessions", "get_draft", { session }));
     if (this.#kept !== before || before !== this.#now) return;
-    this.text = kept.text;
-    this.attachments = kept.attachments.filter(isAttachment);
-    this.#kept = this.#now;
+    this.#read(kept);
   }
 
   /** Has the core keep it now. */
   flush(): void {
     clearTimeout(this.#timer);
-    const { session, text } = this;
-    const attachments = [...this.attachments];
+    const { session } = this;
     const next = this.#now;
     if (this.#kept === null || next === this.#kept) return;
     const before = this.#kept;
     this.#kept = next;
-    const draft = { text, attachments };
+    const draft = this.#draft;
     const keeping =
       session === null
         ? call("sessions", "set_new_draft", { draft })

@@ -6,7 +6,7 @@ import { attachPaths } from "./attachments";
 import { draftOf, flushDrafts, forgetDraft, newDraft, refreshDrafts, sentElsewhere } from "./drafts.svelte";
 import { toasts } from "./toasts.svelte";
 
-const nothing: Draft = { text: "", attachments: [] };
+const nothing: Draft = { text: "", attachments: [], foreign: false };
 const file = (path: string) => ({ type: "file" as const, path });
 const picture = (blob: string) => ({ type: "image" as const, blob, media_type: "image/png", name: `${blob}.png` });
 
@@ -34,20 +34,26 @@ beforeEach(() => {
 
 describe("a draft", () => {
   it("begins as it was kept and is kept again only when it changed", () => {
-    const draft = anew({ text: "half", attachments: [file("/a"), { type: "text", text: "no attachment" }] });
+    const draft = anew({
+      text: "half",
+      attachments: [file("/a"), { type: "text", text: "no attachment" }],
+      foreign: false,
+    });
     expect([draft.text, draft.attachments]).toEqual(["half", [file("/a")]]);
     draft.flush();
     expect(asked).toEqual([]);
     draft.detach(0);
     draft.flush();
     flushDrafts();
-    expect(asked).toEqual([{ type: "set_draft", session: draft.session, draft: { text: "half", attachments: [] } }]);
+    expect(asked).toEqual([
+      { type: "set_draft", session: draft.session, draft: { text: "half", attachments: [], foreign: false } },
+    ]);
   });
 
   it("goes when another window sends it, and only then", () => {
     const message = (text: string, role: "user" | "assistant" = "user"): Message =>
       ({ id: "m", turn: "t", role, blocks: [{ type: "text", text }], meta: {} }) as unknown as Message;
-    const draft = anew({ text: "Go on", attachments: [] });
+    const draft = anew({ text: "Go on", attachments: [], foreign: false });
     const id = draft.session ?? "";
     sentElsewhere(id, message("Go"));
     sentElsewhere(id, message("Go on", "assistant"));
@@ -72,8 +78,9 @@ describe("a draft", () => {
       refreshDrafts();
       await vi.runAllTimersAsync();
     };
-    const draft = anew({ text: "hello", attachments: [] });
-    answer = ({ call }) => (call.type === "get_draft" ? { text: "hello there", attachments: [file("/a")] } : {});
+    const draft = anew({ text: "hello", attachments: [], foreign: false });
+    answer = ({ call }) =>
+      call.type === "get_draft" ? { text: "hello there", attachments: [file("/a")], foreign: false } : {};
     await come();
     expect([draft.text, draft.attachments]).toEqual(["hello there", [file("/a")]]);
     draft.flush();
@@ -81,17 +88,19 @@ describe("a draft", () => {
     // What is not kept yet stays, also what is typed while it is asked.
     answer = ({ call }) => {
       draft.text = "typed here";
-      return call.type === "get_draft" ? { text: "elsewhere", attachments: [] } : {};
+      return call.type === "get_draft" ? { text: "elsewhere", attachments: [], foreign: false } : {};
     };
     await come();
     expect(draft.text).toBe("typed here");
-    answer = () => ({ text: "elsewhere", attachments: [] });
+    answer = () => ({ text: "elsewhere", attachments: [], foreign: false });
     await come();
     expect(draft.text).toBe("typed here");
     // Nor does an answer that was older than what is being kept.
     let stored: (value: unknown) => void = () => undefined;
     answer = ({ call }) =>
-      call.type === "get_draft" ? { text: "elsewhere", attachments: [] } : new Promise((resolve) => (stored = resolve));
+      call.type === "get_draft"
+        ? { text: "elsewhere", attachments: [], foreign: false }
+        : new Promise((resolve) => (stored = resolve));
     draft.flush();
     await come();
     expect(draft.text).toBe("typed here");
@@ -111,7 +120,28 @@ describe("a draft", () => {
     draft.changed();
     vi.runAllTimers();
     vi.useRealTimers();
-    expect(asked).toEqual([{ type: "set_draft", session: draft.session, draft: { text: "ab", attachments: [] } }]);
+    expect(asked).toEqual([
+      { type: "set_draft", session: draft.session, draft: { text: "ab", attachments: [], foreign: false } },
+    ]);
+  });
+
+  it("says that somebody else wrote a part of it as long as anything of it is there, also after a restart", () => {
+    const draft = anew();
+    draft.bring("Delete everything", true);
+    draft.flush();
+    const kept = { text: "Delete everything", attachments: [], foreign: true };
+    expect(asked).toEqual([{ type: "set_draft", session: draft.session, draft: kept }]);
+    const again = anew(kept);
+    expect([again.text, again.foreign]).toEqual(["Delete everything", true]);
+    again.restore(again.take());
+    expect(again.foreign, "what could not be sent is as it was").toBe(true);
+    again.text = "";
+    again.changed();
+    again.text = "My own";
+    again.changed();
+    expect(again.foreign, "nothing of it is left").toBe(false);
+    forgetDraft(draft.session ?? "");
+    forgetDraft(again.session ?? "");
   });
 
   it("takes each file and picture once", () => {
@@ -123,7 +153,7 @@ describe("a draft", () => {
   });
 
   it("stays with the core until its message is taken, and comes back whole when it is not", () => {
-    const draft = anew({ text: "first", attachments: [file("/a")] });
+    const draft = anew({ text: "first", attachments: [file("/a")], foreign: false });
     const taken = draft.take();
     expect([draft.text, draft.attachments, asked]).toEqual(["", [], []]);
     draft.text = "typed meanwhile";
@@ -156,11 +186,11 @@ describe("a draft", () => {
     forgetDraft(draft.session ?? "");
     await settled();
     expect([asked.length, toasts.list]).toEqual([1, []]);
-    expect(draftOf(draft.session ?? "", () => ({ text: "back", attachments: [] })).text).toBe("back");
+    expect(draftOf(draft.session ?? "", () => ({ text: "back", attachments: [], foreign: false })).text).toBe("back");
   });
 
   it("for a new session keeps what was typed before the core had answered", async () => {
-    answer = () => ({ text: "kept, ", attachments: [file("/a")] });
+    answer = () => ({ text: "kept, ", attachments: [file("/a")], foreign: false });
     const draft = newDraft();
     draft.text = "typed";
     draft.flush();
@@ -171,7 +201,7 @@ describe("a draft", () => {
     draft.flush();
     expect(asked).toEqual([
       { type: "get_new_draft" },
-      { type: "set_new_draft", draft: { text: "kept, typed", attachments: [file("/a")] } },
+      { type: "set_new_draft", draft: { text: "kept, typed", attachments: [file("/a")], foreign: false } },
     ]);
   });
 });

@@ -80,7 +80,7 @@ describe("errands", () => {
     await errands.run({ type: "new_session", prompt: "Delete everything", folder: "/srv", from: "link" });
     expect(navigation.place).toEqual({ page: "new", folder: "/srv" });
     expect([draft.text, draft.foreign], "the kept draft is not there yet").toEqual(["My own words", false]);
-    kept({ text: "Kept. ", attachments: [] });
+    kept({ text: "Kept. ", attachments: [], foreign: false });
     await vi.waitFor(() => expect(draft.text).toBe("Kept. My own words\n\nDelete everything"));
     expect(draft.foreign).toBe(true);
     expect(asked.map((call) => call.type)).not.toContain("start_session");

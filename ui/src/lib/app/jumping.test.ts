@@ -71,7 +71,7 @@ function snapshot(): Update {
     commands: [],
     streaming: [],
     retry: null,
-    draft: { text: "", attachments: [] },
+    draft: { text: "", attachments: [], foreign: false },
     notes: [],
     context_tokens: 0,
     spending: { calls: 0, usage: info.usage, cost: 0, unpriced: 0 },

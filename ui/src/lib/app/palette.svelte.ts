@@ -45,6 +45,8 @@ export class Palette {
   text = $state("");
   #titles = $state.raw<readonly SessionInfo[]>([]);
   #hits = $state.raw<readonly SessionHit[]>([]);
+  /** Whether the core is still asked: what is not here may be there. */
+  searching = $state(false);
   readonly #slash = new SlashCommands();
   readonly wanted = $derived(asked(this.text));
 
@@ -59,19 +61,24 @@ export class Palette {
     if (wanted === "" || only === "commands") {
       this.#titles = [];
       this.#hits = [];
+      this.searching = false;
       return undefined;
     }
     let over = false;
     const fail = (error: unknown): void => {
       if (!over) toasts.fail(error);
     };
-    void call("sessions", "list_sessions", { query: wanted, offset: 0, limit: SHOWN }).then((found) => {
+    const titles = call("sessions", "list_sessions", { query: wanted, offset: 0, limit: SHOWN }).then((found) => {
       if (!over) this.#titles = found.sessions;
     }, fail);
+    this.searching = true;
     const timer = setTimeout(() => {
-      void call("sessions", "search_sessions", { query: wanted, limit: HITS }).then((found) => {
+      const texts = call("sessions", "search_sessions", { query: wanted, limit: HITS }).then((found) => {
         if (!over) this.#hits = found.hits.filter((hit) => hit.message !== null);
       }, fail);
+      void Promise.all([titles, texts]).then(() => {
+        if (!over) this.searching = false;
+      });
     }, PAUSE);
     return () => {
       over = true;

@@ -255,7 +255,7 @@ export function browserScene(scene: BrowserScene): Update[] {
       commands: [],
       streaming: [],
       retry: null,
-      draft: { text: "", attachments: [] },
+      draft: { text: "", attachments: [], foreign: false },
       notes: [],
       spending: { calls: 3, usage: info.usage, cost: 41_000_000, unpriced: 0 },
       context_tokens: 27_000,

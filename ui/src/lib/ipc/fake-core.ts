@@ -70,7 +70,7 @@ export class FakeCore {
   });
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
   /** The draft of the session that is not started yet. */
-  #newDraft: Draft = { text: "", attachments: [] };
+  #newDraft: Draft = { text: "", attachments: [], foreign: false };
   readonly #settings: FakeSettings;
   readonly #history: History | null;
   /** Whether it goes on from before a reload. */

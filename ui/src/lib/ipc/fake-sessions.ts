@@ -131,6 +131,7 @@ export class FakeTranscripts {
           draft: {
             text: (asked?.blocks ?? []).flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n"),
             attachments: [],
+            foreign: false,
           },
           origin: {
             type: "branch",

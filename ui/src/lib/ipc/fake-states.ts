@@ -18,7 +18,7 @@ export function emptyState(info: SessionInfo): SessionState {
     commands: [],
     streaming: [],
     retry: null,
-    draft: { text: "", attachments: [] },
+    draft: { text: "", attachments: [], foreign: false },
     contextTokens: 0,
     notes: [],
     spending: { ...nothing, usage: info.usage },

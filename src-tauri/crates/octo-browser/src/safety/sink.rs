@@ -277,8 +277,8 @@ fn selected(act: &Act<'_>, options: &[String]) -> Vec<Sink> {
     sinks
 }
 
-/// What follows on a change of an element's value that is made at once, as a person cannot take it back half-way: a
-/// choice, a tick, a date.
+/// What follows on a change of an element's value: at once on a choice, a tick or a date, and of a text as soon as it is
+/// left, which no act that is weighed says.
 fn changed(act: &Act<'_>, element: &Element) -> Vec<Sink> {
     if !element.sends_on_change {
         return Vec::new();
@@ -306,9 +306,8 @@ fn typed(act: &Act<'_>, text: &str, keys: Keys, to: Option<&Site>, memory: &Memo
         if !is_filled(element) {
             sinks.push(Sink::Shortcut);
         }
-        // What is filled without letters is set at once.
-        sinks.extend(changed(act, element));
     }
+    sinks.extend(changed(act, element));
     sinks
 }
 

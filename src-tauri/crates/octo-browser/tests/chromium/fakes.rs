@@ -1,8 +1,9 @@
 //! What listens as a browser does and is none: how late it answers, and whose the port is, are in the test's hands.
 
+use crate::kit::environment;
 use async_tungstenite::{tokio::accept_async, tungstenite::Message};
 use futures::StreamExt as _;
-use octo_browser::{Browser, ConnectError, Environment, Mode, Probe, State, System, Wanted, find};
+use octo_browser::{Browser, ConnectError, Mode, Probe, State, Wanted, find};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -65,19 +66,6 @@ fn write_down(folder: &Path, port: u16, id: &str, ago: Duration) {
     fs::write(&path, format!("{port}\n/devtools/browser/{id}")).expect("written");
     let file = fs::File::options().write(true).open(&path).expect("it");
     file.set_modified(SystemTime::now() - ago).expect("its time");
-}
-
-fn environment(home: &Path) -> Environment {
-    Environment {
-        system: System::Linux,
-        home: home.to_owned(),
-        chrome_config_home: None,
-        xdg_config_home: None,
-        local_app_data: None,
-        program_files: Vec::new(),
-        windows_homes: Vec::new(),
-        path: Vec::new(),
-    }
 }
 
 #[tokio::test]

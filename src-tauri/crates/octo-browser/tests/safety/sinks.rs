@@ -246,6 +246,7 @@ fn what_is_set_at_once_and_sends_its_form_is_judged_as_sending_it() {
     let input = |kind: &str, form, sends_on_change| Element {
         tag: "input".into(),
         field: field(kind, "", "When"),
+        editing: if kind == "text" { Editing::Line } else { Editing::None },
         form,
         sends_on_change,
         ..button("When")
@@ -262,6 +263,8 @@ fn what_is_set_at_once_and_sends_its_form_is_judged_as_sending_it() {
         ("date", set("2026-11-22")),
         ("time", set("09:30")),
         ("color", set("#ff0000")),
+        // A line of text tells of its change when it is left, which is no act that is weighed.
+        ("text", set("Anna")),
     ] {
         for (form, sends, expected) in [
             (card(), true, vec![Sink::Submits(Sensitive::Payment)]),

@@ -112,8 +112,10 @@ fn kill_9_at_any_moment_leaves_the_home_whole_and_the_plan_goes_on() {
     let (copies, to) = (folder(&home, "copies"), folder(&home, "new"));
     let mut core = serve(&home);
     let copy = core.call(BackUpHome { to: text(&copies) }).unwrap().path;
-    core.call(SetNewDraft { draft: octo_protocol::Draft { text: "since".into(), attachments: vec![] } })
-        .unwrap();
+    core.call(SetNewDraft {
+        draft: octo_protocol::Draft { text: "since".into(), attachments: vec![], foreign: false },
+    })
+    .unwrap();
     core.call(MoveHome { to: text(&to) }).unwrap();
     core.close(Duration::from_secs(30));
     for number in 0..12 {

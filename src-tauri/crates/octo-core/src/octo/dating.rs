@@ -1,5 +1,5 @@
-//! A clock that is behind what was done here before: said at the start, for nothing else shows why lists and plans are
-//! not what they were.
+//! A clock that is behind what was done here before, or far ahead of it: said at the start, for nothing else shows why
+//! lists and plans are not what they were.
 
 use jiff::{Timestamp, tz::TimeZone};
 use octo_protocol::{ApiError, Millis};
@@ -8,20 +8,26 @@ use octo_store::Store;
 /// How far behind a clock may be before it is said: travellers and machines that are set by hand are off by hours.
 const OFF: Millis = 24 * 60 * 60 * 1_000;
 
-/// What is to be said of a clock that is wrong now, or was when the newest of the sessions was stored.
-pub(super) async fn behind(store: &Store) -> Result<Option<ApiError>, ApiError> {
+/// How far ahead one may be before it is said: seldom is Octo left alone for so long, and a clock that lost its power
+/// or was set by hand is off by whole years.
+const FAR: Millis = 300 * OFF;
+
+/// What is to be said of a clock that may be wrong now, or have been when the newest of the sessions was stored.
+pub(super) async fn doubted(store: &Store) -> Result<Option<ApiError>, ApiError> {
     let newest = store.read(|reader| reader.newest_change()).await.map_err(ApiError::from)?;
     Ok(newest.and_then(|newest| said(newest, Timestamp::now().as_millisecond(), &TimeZone::system())))
 }
 
 fn said(newest: Millis, now: Millis, zone: &TimeZone) -> Option<ApiError> {
-    if newest.saturating_sub(now) < OFF {
-        return None;
-    }
+    let key = match newest.saturating_sub(now) {
+        OFF.. => "start.clock_behind",
+        ahead if ahead <= -FAR => "start.clock_ahead",
+        _ => return None,
+    };
     let day = |at| Timestamp::from_millisecond(at).map(|at| at.to_zoned(zone.clone()).date().to_string());
     let (newest, now) = (day(newest).ok()?, day(now).ok()?);
-    tracing::warn!(newest, now, "the clock is behind what was stored");
-    Some(ApiError::new("start.clock_behind").arg("newest", newest).arg("now", now))
+    tracing::warn!(newest, now, key, "the clock is not what was stored would have it be");
+    Some(ApiError::new(key).arg("newest", newest).arg("now", now))
 }
 
 #[cfg(test)]
@@ -29,18 +35,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_is_said_to_be_behind_from_a_day_on() {
+    fn a_clock_is_doubted_from_a_day_behind_and_three_hundred_ahead_on() {
         const NOON: Millis = 1_900_000_000_000;
         for (newest, expected) in [
-            (NOON - 400 * OFF, None),
+            (0, Some(("start.clock_ahead", "1970-01-01", "2030-03-17"))),
+            (NOON - 365 * OFF, Some(("start.clock_ahead", "2029-03-17", "2030-03-17"))),
+            (NOON - FAR + 1, None),
             (NOON, None),
             (NOON + OFF - 1, None),
-            (NOON + OFF, Some(("2030-03-18", "2030-03-17"))),
-            (NOON + 365 * OFF, Some(("2031-03-17", "2030-03-17"))),
+            (NOON + OFF, Some(("start.clock_behind", "2030-03-18", "2030-03-17"))),
+            (NOON + 365 * OFF, Some(("start.clock_behind", "2031-03-17", "2030-03-17"))),
             (Millis::MAX, None),
+            (Millis::MIN, None),
         ] {
             let told = said(newest, NOON, &TimeZone::UTC);
-            let told = told.as_ref().map(|told| (told.args["newest"].as_str(), told.args["now"].as_str()));
+            let told = told
+                .as_ref()
+                .map(|told| (told.key.as_str(), told.args["newest"].as_str(), told.args["now"].as_str()));
             assert_eq!(told, expected, "{newest}");
         }
     }

@@ -236,13 +236,7 @@ async fn while_the_person_has_the_page_the_agent_waits_and_is_told() {
     let mut rig = rig_with(&browser, script).await;
     let session = rig.start(Mode::Autonomous, "look").await;
     super::rig::reached(&gate).await;
-    rig.octo.call(TakePage { session }).await.expect("the page is taken");
-    let mut watch = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
-    next(&mut watch, |update| match update {
-        Update::Page { page: Some(page) } if page.hand == PageHand::Person => Some(()),
-        _ => None,
-    })
-    .await;
+    let mut watch = take(&rig, session).await;
     gate.open();
     rig.call_started("browser").await;
     rig.octo.call(GiveBackPage { session }).await.expect("the page is handed back");
@@ -469,6 +463,18 @@ async fn switched_off_or_not_there_the_model_is_told_and_nothing_is_tried_again(
     let report = rig.octo.call(octo_protocol::ExamineBrowser {}).await.unwrap();
     assert!(report.checks.len() >= 5, "{report:?}");
     rig.assert_sound();
+}
+
+/// Takes the page into the person's hand, and what is told of the session from there.
+async fn take(rig: &Rig, session: SessionId) -> octo_core::Subscription {
+    rig.octo.call(TakePage { session }).await.expect("the page is taken");
+    let mut watch = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
+    next(&mut watch, |update| match update {
+        Update::Page { page: Some(page) } if page.hand == PageHand::Person => Some(()),
+        _ => None,
+    })
+    .await;
+    watch
 }
 
 /// The next update that fits.

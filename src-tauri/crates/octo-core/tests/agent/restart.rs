@@ -85,8 +85,9 @@ async fn a_draft_and_a_queue_are_there_after_a_restart() {
     let draft = Draft {
         text: "half a thou".into(),
         attachments: vec![image, Block::File { path: "/home/me/notes.txt".into() }],
+        foreign: true,
     };
-    let new = Draft { text: "for another day".into(), attachments: Vec::new() };
+    let new = Draft { text: "for another day".into(), attachments: Vec::new(), foreign: false };
     rig.octo.call(octo_protocol::SetDraft { session, draft: draft.clone() }).await.unwrap();
     rig.octo.call(octo_protocol::SetNewDraft { draft: new.clone() }).await.unwrap();
     rig.restart().await;

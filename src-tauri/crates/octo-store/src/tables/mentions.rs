@@ -92,6 +92,7 @@ mod tests {
                 media_type: "image/png".to_owned(),
                 name: "a.png".to_owned(),
             }],
+            foreign: false,
         };
         store
             .write_blocking(move |tx| {

@@ -284,6 +284,7 @@ async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
             },
             Block::File { path: "/home/me/\"b\".txt".to_owned() },
         ],
+        foreign: false,
     };
     for draft in [typed("one"), attached, typed(" two\n"), Draft::default()] {
         let (mine, new) = (draft.clone(), Draft { text: format!("new {}", draft.text), ..draft.clone() });
@@ -309,7 +310,7 @@ async fn the_ledger_and_drafts_belong_to_sessions_that_exist() {
 }
 
 fn typed(text: &str) -> Draft {
-    Draft { text: text.to_owned(), attachments: Vec::new() }
+    Draft { text: text.to_owned(), attachments: Vec::new(), foreign: false }
 }
 
 #[tokio::test]

@@ -90,7 +90,6 @@ fn what_is_missing_is_said_with_how_to_get_it() {
         (json!({"action": "act", "kind": "select", "ref": 1}), "values"),
         (json!({"action": "act", "kind": "click_at", "x": 1}), "x and y"),
         (json!({"action": "act", "kind": "upload", "ref": 1}), "values: the paths"),
-        (json!({"action": "act", "kind": "upload", "ref": 1, "values": ["missing.txt"]}), "is no file"),
         (json!({"action": "dialog"}), "accept: true for OK"),
         (json!({"action": "download"}), "download needs ref"),
         (json!({"action": "evaluate"}), "text: the script"),

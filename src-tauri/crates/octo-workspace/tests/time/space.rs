@@ -40,7 +40,7 @@ fn filled(home: &Home) -> (World, BlobHash, BlobHash) {
     let attached = home.blobs.put(b"a picture").unwrap();
     let block =
         Block::Image { blob: attached.clone(), media_type: "image/png".to_owned(), name: "a".to_owned() };
-    let draft = Draft { text: String::new(), attachments: vec![block] };
+    let draft = Draft { text: String::new(), attachments: vec![block], foreign: false };
     home.store.write_blocking(move |tx| tx.set_new_draft(&draft)).unwrap();
     for content in ["one", "two", "three"] {
         world.write(&world.path("a"), content.repeat(1_000).as_bytes());

@@ -12,4 +12,8 @@ text: string,
 /**
  * Pictures and files, as blocks of the message to come.
  */
-attachments: Array<Block>, };
+attachments: Array<Block>, 
+/**
+ * Whether somebody else wrote a part of the text, as a link does: the person is told to read it first.
+ */
+foreign: boolean, };

@@ -45,18 +45,9 @@ impl Chromium {
         browser
     }
 
-    /// An environment in which nothing of this machine's is found.
+    /// [`environment`] of a desk's home.
     pub(crate) fn environment(desk: &Desk) -> Environment {
-        Environment {
-            system: System::Linux,
-            home: desk.home().to_owned(),
-            chrome_config_home: None,
-            xdg_config_home: None,
-            local_app_data: None,
-            program_files: Vec::new(),
-            windows_homes: Vec::new(),
-            path: Vec::new(),
-        }
+        environment(desk.home())
     }
 
     /// The connection to it, not made yet.
@@ -97,4 +88,18 @@ fn prepare(profile: &Path, start: Start) {
     state["devtools"]["remote_debugging"]["user-enabled"] = (start == Start::Approval).into();
     state["internal_only_uis_enabled"] = true.into();
     fs::write(path, state.to_string()).expect("written");
+}
+
+/// An environment in which nothing of this machine's is found.
+pub(crate) fn environment(home: &Path) -> Environment {
+    Environment {
+        system: System::Linux,
+        home: home.to_owned(),
+        chrome_config_home: None,
+        xdg_config_home: None,
+        local_app_data: None,
+        program_files: Vec::new(),
+        windows_homes: Vec::new(),
+        path: Vec::new(),
+    }
 }

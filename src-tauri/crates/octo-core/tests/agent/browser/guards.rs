@@ -117,6 +117,29 @@ async fn a_file_from_elsewhere_is_asked_about_with_the_site_that_gets_it() {
 }
 
 #[tokio::test]
+async fn whether_a_file_is_there_is_told_only_once_it_may_be_read() {
+    let other = tempfile::tempdir().expect("a folder");
+    let missing = other.path().join("none.pdf").display().to_string();
+    let give = || {
+        let missing = missing.clone();
+        step(
+            move |read| json!({ "action": "act", "kind": "upload", "ref": number(read, "Delete account"), "values": [missing] }),
+        )
+    };
+    let Some((_browser, site, mut rig, session)) = on_page(PAY, vec![give(), give()]).await else { return };
+    let question = rig.question().await;
+    rig.answer(session, &question, Answer::No { reason: None }).await;
+    let question = rig.question().await;
+    assert!(!results(&rig.snapshot(session).await).join("\n").contains("is no file"));
+    rig.answer(session, &question, Answer::Once).await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let told = last(&rig, session).await;
+    assert!(told.contains("is no file. Nothing was uploaded."), "{told}");
+    assert_eq!(visited(&site), ["/"]);
+    rig.assert_sound();
+}
+
+#[tokio::test]
 async fn a_point_is_judged_by_what_a_press_there_goes_on_to() {
     let page = "<!doctype html><title>Points</title><style>body{margin:0}div,pay-now{position:absolute;left:0;width:200px;height:40px}\
         i{position:absolute;inset:0}</style>\

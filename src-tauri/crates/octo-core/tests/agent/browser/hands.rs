@@ -1,10 +1,8 @@
 //! Whose hand the page is in: while it is its person's, the agent reads nothing there and the page is as they have it.
 
-use super::{Chromium, Site, click, last, next, number, rig_with, step};
-use crate::agent::rig::{PATIENCE, Rig, reached, results};
-use octo_protocol::{
-    CallState, Event, GiveBackPage, Mode, PageHand, SessionId, TakePage, Topic, TurnEnd, Update,
-};
+use super::{Chromium, Site, click, last, number, rig_with, step, take};
+use crate::agent::rig::{PATIENCE, reached, results};
+use octo_protocol::{CallState, Event, GiveBackPage, Mode, TurnEnd};
 use octo_testkit::{Gate, Reply, Script};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -19,16 +17,6 @@ fn held_at(gate: &Gate, held: usize, steps: Vec<super::Step>) -> Script {
         let reply = Reply::call("browser", call);
         if request.answers() == held { reply.in_chunks(2).hold_after(1, &gate) } else { reply }
     })
-}
-
-async fn take(rig: &Rig, session: SessionId) {
-    rig.octo.call(TakePage { session }).await.expect("the page is taken");
-    let mut watch = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
-    next(&mut watch, |update| match update {
-        Update::Page { page: Some(page) } if page.hand == PageHand::Person => Some(()),
-        _ => None,
-    })
-    .await;
 }
 
 /// Waits until something was asked for so many times.

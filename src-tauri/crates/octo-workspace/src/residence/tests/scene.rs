@@ -65,7 +65,7 @@ impl Scene {
 /// A home of which every part says which it is.
 fn home(at: &Path, which: &str) {
     let store = Store::open(at).unwrap();
-    let draft = Draft { text: which.to_owned(), attachments: Vec::new() };
+    let draft = Draft { text: which.to_owned(), attachments: Vec::new(), foreign: false };
     store.write_blocking(move |tx| tx.set_new_draft(&draft)).unwrap();
     store.close();
     for file in ["memories/nest.md", "skills/notes/SKILL.md", "diary.md"] {
