@@ -32,4 +32,4 @@ mod tray;
 mod updates;
 mod windows;
 
-pub use setup::{run, run_by_clock};
+pub use setup::{Start, run};

@@ -1,5 +1,5 @@
-//! Gives back the memory that only the start needed, or work that is over: pages of the program's own file, most of which
-//! are read once, and what the allocator keeps in case it is asked again.
+//! Gives back the memory that only the start needed, or work that is over: pages of code, of which most are run through
+//! once, and what the allocator keeps in case it is asked again.
 //!
 //! The pages stay in the system's cache of files and come back from there as they are read. Nothing is lost by letting go
 //! of them but the time of a fault each; what is gained is that a program which waits for days does not hold what it ran
@@ -24,14 +24,18 @@ pub(crate) fn give_back_soon() {
 }
 
 fn give_back() -> io::Result<()> {
-    let maps = fs::read_to_string("/proc/self/maps")?;
-    for pages in of_file_with(&maps, give_back as fn() -> io::Result<()> as usize) {
+    let maps = fs::read_to_string("/proc/self/smaps")?;
+    for pages in as_their_files_are(&maps, give_back as fn() -> io::Result<()> as usize) {
         let Some(first) = NonNull::new(pages.start as *mut c_void) else { continue };
         #[expect(
             unsafe_code,
-            reason = "these are code and constants of a file, never written to: what is read next is the same"
+            reason = "what these pages hold is what their files hold, and none of them can be written to: what is read next is the same"
         )]
-        unsafe { madvise(first, pages.len(), MmapAdvise::MADV_DONTNEED) }?;
+        let given = unsafe { madvise(first, pages.len(), MmapAdvise::MADV_DONTNEED) };
+        if let Err(error) = given {
+            // As those that somebody locked.
+            tracing::debug!(%error, "pages stay");
+        }
     }
     #[cfg(target_env = "gnu")]
     #[expect(
@@ -44,23 +48,23 @@ fn give_back() -> io::Result<()> {
     Ok(())
 }
 
-/// Where the code of the file with this address in it is, and the constants before it. What follows the code is
-/// written to as the program is loaded, so it is none of them.
-fn of_file_with(maps: &str, address: usize) -> Vec<Range<usize>> {
-    let mappings: Vec<Mapping<'_>> = maps.lines().filter_map(Mapping::read).collect();
-    let Some(code) = mappings
-        .iter()
-        .find(|mapping| mapping.may == "r-xp" && mapping.at.contains(&address) && mapping.file.1 != "0")
-    else {
-        return Vec::new();
-    };
-    let of_it = |mapping: &&Mapping<'_>| {
-        mapping.file == code.file && (mapping.may == "r-xp" || (mapping.may == "r--p" && mapping.from == 0))
-    };
-    mappings.iter().filter(of_it).map(|mapping| mapping.at.clone()).collect()
+/// Code that is as its file has it, and the constants before the code of the file with this address in it. What was ever
+/// written to has pages of its own ("anonymous" ones): those would be lost.
+fn as_their_files_are(smaps: &str, own: usize) -> Vec<Range<usize>> {
+    let mappings = Mapping::all(smaps);
+    let file =
+        mappings.iter().find(|mapping| mapping.is_code() && mapping.at.contains(&own)).map(|code| code.file);
+    let constants =
+        |mapping: &Mapping<'_>| mapping.may == "r--p" && mapping.from == 0 && Some(mapping.file) == file;
+    let given = mappings.iter().filter(|mapping| {
+        (mapping.is_code() || constants(mapping))
+            && mapping.is_of_a_file()
+            && mapping.own_kilobytes == Some(0)
+    });
+    given.map(|mapping| mapping.at.clone()).collect()
 }
 
-/// A line of `/proc/self/maps` (proc_pid_maps(5)).
+/// A mapping of `/proc/self/smaps` (proc_pid_smaps(5)).
 struct Mapping<'a> {
     at: Range<usize>,
     may: &'a str,
@@ -68,17 +72,41 @@ struct Mapping<'a> {
     from: u64,
     /// The file's device and inode.
     file: (&'a str, &'a str),
+    /// How much of it is no page of its file; not known where the kernel does not say.
+    own_kilobytes: Option<u64>,
 }
 
 impl<'a> Mapping<'a> {
-    fn read(line: &'a str) -> Option<Self> {
+    fn all(smaps: &'a str) -> Vec<Self> {
+        let mut mappings: Vec<Self> = Vec::new();
+        for line in smaps.lines() {
+            if let Some(own) = line.strip_prefix("Anonymous:") {
+                if let Some(mapping) = mappings.last_mut() {
+                    mapping.own_kilobytes = own.trim().strip_suffix(" kB").and_then(|own| own.parse().ok());
+                }
+            } else if let Some(mapping) = Self::head(line) {
+                mappings.push(mapping);
+            }
+        }
+        mappings
+    }
+
+    fn head(line: &'a str) -> Option<Self> {
         let mut words = line.split_ascii_whitespace();
         let (start, end) = words.next()?.split_once('-')?;
         let number = |text| usize::from_str_radix(text, 16).ok();
         let at = number(start)?..number(end)?;
         let may = words.next()?;
         let from = u64::from_str_radix(words.next()?, 16).ok()?;
-        Some(Self { at, may, from, file: (words.next()?, words.next()?) })
+        Some(Self { at, may, from, file: (words.next()?, words.next()?), own_kilobytes: None })
+    }
+
+    fn is_code(&self) -> bool {
+        self.may == "r-xp"
+    }
+
+    fn is_of_a_file(&self) -> bool {
+        self.file.1 != "0"
     }
 }
 
@@ -86,35 +114,41 @@ impl<'a> Mapping<'a> {
 mod tests {
     use super::*;
 
-    const MAPS: &str = "\
-        1000-3000 r--p 00000000 fe:00 77 /usr/bin/octo\n\
-        3000-9000 r-xp 00002000 fe:00 77 /usr/bin/octo\n\
-        9000-a000 r--p 00008000 fe:00 77 /usr/bin/octo\n\
-        a000-b000 rw-p 00009000 fe:00 77 /usr/bin/octo\n\
-        b000-c000 rw-p 00000000 00:00 0 [heap]\n\
-        d000-e000 r--p 00000000 fe:00 78 /usr/lib/x86_64-linux-gnu/libc.so.6\n\
-        e000-f000 r-xp 00001000 fe:00 78 /usr/lib/x86_64-linux-gnu/libc.so.6\n\
-        f000-f800 r-xp 00000000 00:00 0 [vdso]\n\
-        cut short";
-
-    #[test]
-    fn code_and_the_constants_before_it_are_given_back_and_nothing_that_was_written_to() {
-        assert_eq!(of_file_with(MAPS, 0x4000), [0x1000..0x3000, 0x3000..0x9000]);
-        assert_eq!(of_file_with(MAPS, 0xe800), [0xd000..0xe000, 0xe000..0xf000]);
-        // In no code, or in none of a file's.
-        for address in [0x1000, 0xa800, 0xb800, 0xf400, 0xffff] {
-            assert_eq!(of_file_with(MAPS, address), Vec::<Range<usize>>::new(), "{address:x}");
-        }
+    fn smaps(mappings: &[(&str, &str)]) -> String {
+        let one = |(head, own): &(&str, &str)| format!("{head}\nRss: 4 kB\n{own}\nVmFlags: rd mr mw me\n");
+        mappings.iter().map(one).collect()
     }
 
-    /// Of what is mapped from the file of this program, in kilobytes that are here.
+    #[test]
+    fn code_and_own_constants_are_given_back_and_nothing_that_was_written_to() {
+        let none = "Anonymous:             0 kB";
+        let maps = smaps(&[
+            ("1000-3000 r--p 00000000 fe:00 77 /usr/bin/octo", none),
+            ("3000-9000 r-xp 00002000 fe:00 77 /usr/bin/octo", none),
+            ("9000-a000 r--p 00008000 fe:00 77 /usr/bin/octo", "Anonymous:             4 kB"),
+            ("a000-b000 rw-p 00009000 fe:00 77 /usr/bin/octo", none),
+            ("b000-c000 rw-p 00000000 00:00 0 [heap]", none),
+            ("c000-d000 r-xp 00000000 00:00 0 ", none),
+            ("d000-e000 r--p 00000000 fe:00 78 /usr/lib/libc.so.6", none),
+            ("e000-f000 r-xp 00001000 fe:00 78 /usr/lib/libc.so.6", none),
+            ("f000-f800 r-xp 00001000 fe:00 79 /usr/lib/libwritten.so", "Anonymous:             8 kB"),
+            ("f800-fc00 r-xs 00001000 fe:00 80 /usr/lib/libshared.so", none),
+            ("fc00-fe00 r-xp 00001000 fe:00 81 /usr/lib/libunknown.so", "Locked: 0 kB"),
+        ]);
+        assert_eq!(as_their_files_are(&maps, 0x4000), [0x1000..0x3000, 0x3000..0x9000, 0xe000..0xf000]);
+        // Where it is not found out which file is its own, no constants are.
+        assert_eq!(as_their_files_are(&maps, 0x1000), [0x3000..0x9000, 0xe000..0xf000]);
+        assert_eq!(as_their_files_are("cut sh", 0x4000), Vec::<Range<usize>>::new());
+    }
+
+    /// How much of what is mapped from the file of this program is in memory, in kilobytes.
     fn here() -> u64 {
         let maps = fs::read_to_string("/proc/self/smaps").unwrap();
         let own = std::env::current_exe().unwrap().display().to_string();
         let mut counted = false;
         let mut sum = 0;
         for line in maps.lines() {
-            if Mapping::read(line).is_some() {
+            if Mapping::head(line).is_some() {
                 counted = line.ends_with(&own);
             } else if let Some(size) = line.strip_prefix("Rss:").filter(|_| counted) {
                 sum += size.trim().trim_end_matches(" kB").parse::<u64>().unwrap();

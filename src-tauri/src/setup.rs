@@ -97,12 +97,44 @@ impl Core {
 
 /// Opens the window and serves it until it is closed.
 pub fn run() -> ExitCode {
-    run_by_clock(Arc::new(SystemClock::default()), octo_core::IDLE_AFTER)
+    Start::default().run()
 }
 
-/// The same by another clock, which tells when tasks run, and with sessions that are idle after another while: what
-/// hours do to it shows in minutes.
-pub fn run_by_clock(clock: Arc<dyn Clock>, idle_after: Duration) -> ExitCode {
+/// How a window begins. What it can be told is for the windows of tests: a person's is [`run`].
+pub struct Start {
+    pace: Pace,
+    updates: Option<Value>,
+}
+
+impl Default for Start {
+    fn default() -> Self {
+        let pace = Pace { clock: Arc::new(SystemClock::default()), idle_after: octo_core::IDLE_AFTER };
+        Self { pace, updates: None }
+    }
+}
+
+impl Start {
+    /// By another clock, which tells when tasks run, and with sessions that are idle after another while: what hours do
+    /// to it shows in minutes.
+    #[must_use]
+    pub fn by_clock(self, clock: Arc<dyn Clock>, idle_after: Duration) -> Self {
+        Self { pace: Pace { clock, idle_after }, ..self }
+    }
+
+    /// With updates from a place and under a key of its own: what a release has in its configuration as
+    /// `plugins.updater`.
+    #[must_use]
+    pub fn with_updates(self, updates: Value) -> Self {
+        Self { updates: Some(updates), ..self }
+    }
+
+    /// Opens the window and serves it until it is closed.
+    pub fn run(self) -> ExitCode {
+        open(self)
+    }
+}
+
+fn open(start: Start) -> ExitCode {
     #[cfg(target_os = "linux")]
     if let Err(error) = crate::graphics::avoid_dmabuf_on_nvidia() {
         return fail("Octo could not restart itself", &error);
@@ -112,7 +144,11 @@ pub fn run_by_clock(clock: Arc<dyn Clock>, idle_after: Duration) -> ExitCode {
     let place = settled.as_ref().ok().map(|settled| settled.residence.home.clone());
     // Dropped last: what is still buffered then is written out.
     let _logs = place.as_deref().and_then(octo_core::logging::start);
-    let context = tauri::generate_context!();
+    let mut context = tauri::generate_context!();
+    let Start { pace, updates } = start;
+    if let Some(updates) = updates {
+        updates::come_from(context.config_mut(), updates);
+    }
     let mut builder = tauri::Builder::default()
         // First, so that a second start ends before anything else is set up.
         .plugin(windows::single_instance(place.as_deref(), context.config()))
@@ -127,7 +163,6 @@ pub fn run_by_clock(clock: Arc<dyn Clock>, idle_after: Duration) -> ExitCode {
         .register_asynchronous_uri_scheme_protocol(blobs::SCHEME, blobs::serve)
         .invoke_handler(tauri::generate_handler![ipc::request, ipc::subscribe, ipc::unsubscribe])
         .setup(move |app| {
-            let pace = Pace { clock, idle_after };
             let host = Arc::new(DesktopHost::new(app.handle().clone()));
             app.manage(Arc::clone(&host));
             app.manage(Appearance::default());

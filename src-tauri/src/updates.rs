@@ -47,6 +47,11 @@ pub(crate) fn plugin(config: &Config) -> Option<TauriPlugin<Wry, tauri_plugin_up
     is_set_up(config).then(|| tauri_plugin_updater::Builder::new().build())
 }
 
+/// Has them come from elsewhere than this build says.
+pub(crate) fn come_from(config: &mut Config, updates: serde_json::Value) {
+    config.plugins.0.insert(NAME.to_owned(), updates);
+}
+
 fn is_set_up(config: &Config) -> bool {
     let text = |value: Option<&serde_json::Value>| {
         value.and_then(|key| key.as_str()).is_some_and(|key| !key.is_empty())
@@ -163,15 +168,16 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
     let fetched = coming.through(update.download(move |bytes, of| told.heard(bytes, of), || {})).await;
     *found.coming() = None;
     // Its signature was checked as it came.
-    let installed =
-        fetched.and_then(|bytes| update.install(bytes).map_err(|error| Ended::Failed(error.to_string())));
+    let installed = fetched.and_then(|bytes| update.install(bytes).map_err(Ended::from));
     let Err(ended) = installed else {
         closing::restart(app);
         return Ok(());
     };
     found.update.lock().await.get_or_insert(update);
+    tracing::warn!(?ended, version, "the update was not installed");
     Err(match ended {
         Ended::GivenUp => ApiError::new("updates.given_up").arg("version", version),
+        Ended::Untrusted(why) => ApiError::new("updates.untrusted").arg("version", version).detail(why),
         Ended::Failed(why) => ApiError::new("updates.not_installed").arg("version", version).detail(why),
     })
 }

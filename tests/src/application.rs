@@ -439,6 +439,14 @@ impl Application {
     }
 }
 
+/// A window of the examples, built beside the application that is tested.
+///
+/// # Errors
+/// When nothing says where that is.
+pub fn example(name: &str) -> Result<PathBuf> {
+    Ok(binary()?.with_file_name("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
+}
+
 /// The application that is tested.
 fn binary() -> Result<PathBuf> {
     Ok(std::env::var_os("OCTO_APP")

@@ -8,7 +8,7 @@ mod driver;
 mod keyring;
 mod panel;
 
-pub use application::{Application, Theme};
+pub use application::{Application, Theme, example};
 pub use bare::BareApplication;
 pub use desktop::Desktop;
 pub use panel::{Entry, Notice, Panel};

@@ -6,7 +6,7 @@
 
 mod page;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Result, ensure};
 use octo_protocol::{
     Block, Call, ChangeSettings, CompactionLimit, ListSessions, Millis, Mode, PinSession, SaveTask, Send,
     SessionFilter, SessionId, SessionStatus, SettingsPatch,
@@ -17,7 +17,7 @@ use octo_testkit::{
 use octo_tests::{Application, Desktop, Panel, Theme};
 use serde_json::Value;
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -130,8 +130,7 @@ async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
 
 /// The example beside the binary, which is built with the tests.
 fn program() -> Result<PathBuf> {
-    let binary = PathBuf::from(env::var_os("OCTO_APP").context("OCTO_APP: cargo xtask test sets it")?);
-    let example = binary.with_file_name("examples").join("fast_window");
+    let example = octo_tests::example("fast_window")?;
     ensure!(example.exists(), "{} is not built: cargo build --examples", example.display());
     Ok(example)
 }

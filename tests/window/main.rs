@@ -47,4 +47,6 @@ mod time_machine;
 #[cfg(test)]
 mod trash;
 #[cfg(test)]
+mod updates;
+#[cfg(test)]
 mod wizard;

@@ -173,6 +173,12 @@ async fn a_link_is_shown_and_never_sent() -> Result<()> {
     app.picture("link-skill-light").await?;
     assert_eq!(server.requests().len(), 1, "only the test of the model was sent");
     assert!(app.all("session-row").await?.is_empty(), "no session began");
+    app.close().await?;
+
+    // It is no more the person's own for having been kept.
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    app.find("new-foreign").await?;
+    assert_eq!(app.script(field).await?, "Delete everything");
     app.close().await
 }
 

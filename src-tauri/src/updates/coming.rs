@@ -2,7 +2,6 @@
 
 use octo_protocol::UpdateDownload;
 use std::{
-    fmt::Display,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -33,8 +32,24 @@ struct Inner {
 pub(super) enum Ended {
     /// The person gave it up.
     GivenUp,
+    /// What came is not what its signature, or the key of this build, says it is.
+    Untrusted(String),
     /// Something failed.
     Failed(String),
+}
+
+impl From<tauri_plugin_updater::Error> for Ended {
+    fn from(error: tauri_plugin_updater::Error) -> Self {
+        use tauri_plugin_updater::Error;
+        match error {
+            Error::Minisign(_)
+            | Error::Base64(_)
+            | Error::SignatureUtf8(_)
+            | Error::SignedVersionMismatch { .. }
+            | Error::MissingSignedVersion => Self::Untrusted(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
+    }
 }
 
 impl Coming {
@@ -71,7 +86,7 @@ impl Coming {
     }
 
     /// Waits for the download, for as long as something comes and nobody gives it up.
-    pub async fn through<T, E: Display>(
+    pub async fn through<T, E: Into<Ended>>(
         &self,
         download: impl Future<Output = Result<T, E>>,
     ) -> Result<T, Ended> {
@@ -80,7 +95,7 @@ impl Coming {
             tokio::select! {
                 biased;
                 () = self.0.given_up.cancelled() => return Err(Ended::GivenUp),
-                fetched = &mut download => return fetched.map_err(|error| Ended::Failed(error.to_string())),
+                fetched = &mut download => return fetched.map_err(Into::into),
                 heard = tokio::time::timeout(STALLED, self.0.heard.notified()) => if heard.is_err() {
                     return Err(Ended::Failed(format!("nothing came for {} seconds", STALLED.as_secs())));
                 },
@@ -92,10 +107,9 @@ impl Coming {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::convert::Infallible;
 
     /// A download of 100 bytes at a time, with pauses between.
-    async fn download(coming: &Coming, pauses: &[u64]) -> Result<&'static str, Infallible> {
+    async fn download(coming: &Coming, pauses: &[u64]) -> Result<&'static str, Ended> {
         for pause in pauses {
             tokio::time::sleep(Duration::from_secs(*pause)).await;
             coming.heard(100, Some(300));
@@ -127,8 +141,17 @@ mod tests {
         assert_eq!(coming.through(download(&coming, &[4, 4])).await, Err(Ended::GivenUp));
         assert_eq!(began.elapsed(), Duration::from_secs(5));
 
-        let coming = Coming::new("9.1.0");
-        let ended = coming.through(async { Err::<(), _>("the signature is wrong") }).await;
-        assert_eq!(ended, Err(Ended::Failed("the signature is wrong".to_owned())));
+        use tauri_plugin_updater::Error;
+        for (error, trusted) in [
+            (Error::Network("gone".to_owned()), true),
+            (Error::InvalidUpdaterFormat, true),
+            (Error::SignatureUtf8("?".to_owned()), false),
+            (Error::MissingSignedVersion, false),
+        ] {
+            let why = error.to_string();
+            let ended = Coming::new("9.1.0").through(async { Err::<(), _>(error) }).await;
+            let expected = if trusted { Ended::Failed(why) } else { Ended::Untrusted(why) };
+            assert_eq!(ended, Err(expected));
+        }
     }
 }

@@ -18,8 +18,8 @@ pub(crate) struct Choice {
     without_window: bool,
 }
 
-/// The example that the tests of long use open.
-const FAST_WINDOW: &str = "fast_window";
+/// The examples that tests open: for long use, and for updates.
+const WINDOWS: [&str; 2] = ["fast_window", "updating_window"];
 
 /// The test binary that opens real windows; it only runs in its own step. A day's use of one is for a soak.
 const WINDOW: &str = "binary(window) and not test(/^long::/)";
@@ -63,9 +63,11 @@ fn page(project: &Project, steps: &mut Steps) -> Result<()> {
     steps.run("page: size", project.npm(["run", "size"]))
 }
 
-/// Builds the tests and what they start: the binaries, and the window by a clock that runs faster.
+/// Builds the tests and what they start: the binaries, and windows that are told what a person's is not.
 pub(crate) fn build(project: &Project) -> Command {
-    project.workspace(["build", "--bin", "octo", "--bin", "octo-cli", "--example", FAST_WINDOW, "--tests"])
+    let mut build = project.workspace(["build", "--bin", "octo", "--bin", "octo-cli", "--tests"]);
+    build.args(WINDOWS.iter().flat_map(|window| ["--example", window]));
+    build
 }
 
 /// Runs these tests in a real window. Pictures of what they saw are left in `target/e2e`.

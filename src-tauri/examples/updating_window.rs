@@ -1,0 +1,19 @@
+//! Octo's window with updates from a test's own place, under a test's own key: for tests of an update from its offer to the
+//! new program. In what is released both are part of the build.
+//!
+//! Its one argument is `--updates=` and the configuration as JSON. With others it is `octo-cli`, which is what Octo
+//! starts for its own children (documents, `rm`).
+
+use std::{env, process::ExitCode};
+
+fn main() -> ExitCode {
+    if let Some(exit) = octo_cli::stand_in(env::args_os()) {
+        return exit;
+    }
+    let argument = env::args().nth(1);
+    let updates = argument.as_deref().and_then(|argument| argument.strip_prefix("--updates="));
+    match updates.and_then(|updates| serde_json::from_str(updates).ok()) {
+        Some(updates) => octo_app::Start::default().with_updates(updates).run(),
+        None => octo_cli::run(env::args_os()),
+    }
+}

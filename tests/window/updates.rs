@@ -1,0 +1,192 @@
+//! An update from its offer to the new program: looked for when asked, shown with what is new, refused under another's
+//! signature, installed by one press.
+
+use crate::{
+    carrying::say,
+    first_task::{KEY, connect},
+};
+use anyhow::{Context as _, Result, ensure};
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use minisign::{KeyPair, SecretKey};
+use octo_testkit::{ModelServer, Script, ServerOptions};
+use octo_tests::{Application, Desktop, Panel, Theme, example};
+use serde_json::json;
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Cursor, Write as _},
+    net::{TcpListener, TcpStream},
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How long the new program may take to come up, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn an_update_is_offered_refused_under_another_signature_and_installed_on_one_press() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let panel = Panel::start(&desktop).await?;
+    // Its own folder, as a person keeps a program that is one file; the update takes its place.
+    let folder = desktop.folder().join("programs");
+    fs::create_dir(&folder)?;
+    let program = folder.join("octo");
+    // As released programs are; what is read and signed here is a third of it then.
+    let stripped =
+        desktop.command("strip").arg("-o").arg(&program).arg(example("updating_window")?).status()?;
+    ensure!(stripped.success(), "the program was not stripped");
+    let old = fs::read(&program)?;
+    // The same program in every other respect, so that it starts.
+    let new = [old.as_slice(), b"\nnewer"].concat();
+
+    let (own, other) = (KeyPair::generate_unencrypted_keypair()?, KeyPair::generate_unencrypted_keypair()?);
+    let place = Place::start(signed(&new, &other.sk)?, new.clone())?;
+    let updates = json!({
+        "pubkey": BASE64.encode(own.pk.to_box()?.to_string()),
+        "endpoints": [format!("{}/latest.json", place.url)],
+    });
+    let server = ModelServer::start_with(
+        Script::new().text("ok"),
+        ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
+    );
+    let home = desktop.folder().join("octo");
+    let app =
+        Application::open_with(&desktop, &program, &[format!("--updates={updates}")], &home, Theme::Light)
+            .await?;
+    connect(&app, &server.url(), "updates").await?;
+    app.click("open-settings").await?;
+    app.click("settings-page[data-page=about]").await?;
+    app.find("update-look").await?;
+    assert_eq!(place.asked(), Vec::<String>::new(), "nobody asked for it yet");
+
+    // Shown with what is new, and no more than shown.
+    app.click("update-look").await?;
+    let offer = app.text_where("update-offer", "the offer", |text| text.contains("9.0.0")).await?;
+    assert!(offer.contains("Herons are counted twice as fast."), "{offer}");
+    app.picture("update-offered-light").await?;
+    assert_eq!(place.asked(), ["/latest.json"]);
+
+    // Somebody else's signature: nothing is installed, and it is said.
+    app.click("update-install").await?;
+    app.text_where("toast", "why it was not installed", |text| text.contains("does not carry the signature"))
+        .await?;
+    app.picture("update-refused-light").await?;
+    assert_eq!(place.asked(), ["/latest.json", "/octo"]);
+    ensure!(fs::read(&program)? == old, "the program is as it was");
+
+    // The right one, by one press: the new program is there, and runs.
+    place.sign(signed(&new, &own.sk)?);
+    app.click("update-look").await?;
+    app.until("the answer", async || Ok((place.asked().len() == 3).then_some(()))).await?;
+    let before = app.process()?;
+    app.click("update-install").await?;
+    let began = Instant::now();
+    let after = loop {
+        ensure!(began.elapsed() < PATIENCE, "no other process runs it");
+        match of_program(&program)? {
+            Some(process) if process != before => break process,
+            _ => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    };
+    ensure!(fs::read(&program)? == new, "the program is the new one");
+    ensure!(fs::read_link(format!("/proc/{after}/exe"))? == program, "and no copy of the old");
+    while app.windows_shown()? != 1 || !app.is_drawn()? {
+        ensure!(began.elapsed() < PATIENCE, "its window shows nothing");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    app.screen("updated-light")?;
+    panel.choose(&say("tray.quit")).await?;
+    while of_program(&program)?.is_some() {
+        ensure!(began.elapsed() < PATIENCE, "it does not end");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(place.asked(), ["/latest.json", "/octo", "/latest.json", "/octo"]);
+    Ok(())
+}
+
+/// The signature as the updater reads it.
+fn signed(program: &[u8], key: &SecretKey) -> Result<String> {
+    let signature = minisign::sign(None, key, Cursor::new(program), None, None)?;
+    Ok(BASE64.encode(signature.into_string()))
+}
+
+/// The process that runs a program from this path, also after that was replaced.
+fn of_program(program: &Path) -> Result<Option<u32>> {
+    for entry in fs::read_dir("/proc")? {
+        let entry = entry?;
+        let Some(process) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        // One that ended meanwhile runs nothing.
+        let Ok(command) = fs::read(entry.path().join("cmdline")) else { continue };
+        if command.split(|byte| *byte == 0).next() == Some(program.as_os_str().as_encoded_bytes()) {
+            return Ok(Some(process));
+        }
+    }
+    Ok(None)
+}
+
+/// The place updates come from.
+struct Place {
+    url: String,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    signature: String,
+    asked: Vec<String>,
+}
+
+impl Place {
+    fn start(signature: String, program: Vec<u8>) -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let url = format!("http://{}", listener.local_addr()?);
+        let state = Arc::new(Mutex::new(State { signature, asked: Vec::new() }));
+        let (at, shared) = (url.clone(), Arc::clone(&state));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                // Whoever asks and goes away is none of its business.
+                let _gone = answer(stream, &at, &shared, &program);
+            }
+        });
+        Ok(Self { url, state })
+    }
+
+    fn sign(&self, signature: String) {
+        self.state().signature = signature;
+    }
+
+    /// The paths that were asked for.
+    fn asked(&self) -> Vec<String> {
+        self.state().asked.clone()
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn answer(mut stream: TcpStream, url: &str, state: &Mutex<State>, program: &[u8]) -> Result<()> {
+    let mut lines = BufReader::new(stream.try_clone()?).lines();
+    let first = lines.next().context("a request")??;
+    let path = first.split_whitespace().nth(1).context("a path")?.to_owned();
+    // Until the empty line that ends it.
+    while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
+    let signature = {
+        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.asked.push(path.clone());
+        state.signature.clone()
+    };
+    let latest = json!({
+        "version": "9.0.0",
+        "notes": "Herons are counted **twice** as fast.",
+        "pub_date": "2026-11-24T00:00:00Z",
+        "platforms": {
+            format!("linux-{}", std::env::consts::ARCH): { "signature": signature, "url": format!("{url}/octo") },
+        },
+    });
+    let latest = latest.to_string().into_bytes();
+    let body = if path == "/octo" { program } else { latest.as_slice() };
+    write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len())?;
+    Ok(stream.write_all(body)?)
+}

@@ -1,0 +1,49 @@
+// @vitest-environment jsdom
+import { type Transport, useTransport } from "$lib/ipc";
+import { mounted } from "$lib/testing/mounted";
+import { standIn, until, within, words, write } from "$lib/testing/stage";
+import { testids } from "$lib/testids";
+import { flushSync, mount, unmount } from "svelte";
+import { expect, it } from "vitest";
+import Palette from "./Palette.svelte";
+
+const { target } = mounted();
+standIn();
+
+/** The searches of texts that wait for their answer. */
+const searches: ((hits: unknown) => void)[] = [];
+const transport: Transport = {
+  request: ({ call }) => {
+    if (call.type === "search_sessions") return new Promise((done) => searches.push(done));
+    if (call.type === "list_sessions") return Promise.resolve({ sessions: [], total: 0 });
+    if (call.type === "list_commands") return Promise.resolve({ commands: [] });
+    return Promise.reject(new Error(call.type));
+  },
+  subscribe: () => Promise.resolve(() => undefined),
+  onFileDrop: () => () => undefined,
+  blobUrl: (hash) => hash,
+};
+
+it("says that there is nothing once everything was asked, and not before", async () => {
+  useTransport(transport);
+  const shown = mount(Palette, { target, props: { nth: 0 } });
+  flushSync();
+  const type = (text: string): void => write(within(target).get(testids.paletteInput), text);
+  const nothing = () => target.querySelector(".palette-none");
+  const spoken = () => words(target.querySelector("[role=status]") ?? target);
+  type("qqqqzzzz");
+  expect([nothing(), spoken()]).toEqual([null, ""]);
+  await until(() => expect(searches.length).toBe(1));
+  expect([nothing(), spoken()], "texts are still searched").toEqual([null, ""]);
+  searches[0]?.({ hits: [] });
+  await until(() => expect(nothing()).not.toBeNull());
+  expect(spoken()).not.toBe("");
+  // An answer to what was looked for before ends nothing.
+  type("qqqqzzzzy");
+  await until(() => expect(searches.length).toBe(2));
+  type("qqqqzzzzyy");
+  searches[1]?.({ hits: [] });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(nothing()).toBeNull();
+  await unmount(shown);
+});
