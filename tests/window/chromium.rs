@@ -73,16 +73,7 @@ impl Chromium {
 
     /// The addresses of the tabs that somebody is attached to, told to another one who came by its port.
     pub(crate) async fn attached(&self) -> Result<Vec<String>> {
-        let environment = Environment {
-            system: System::Linux,
-            home: self.profile.clone(),
-            chrome_config_home: None,
-            xdg_config_home: None,
-            local_app_data: None,
-            program_files: Vec::new(),
-            windows_homes: Vec::new(),
-            path: Vec::new(),
-        };
+        let environment = Environment::bare(System::Linux, self.profile.clone());
         let other = Browser::new(environment, Wanted::Folder(self.profile.clone()));
         let line = other.connect().await?.link;
         let targets = line.call(None, GetTargetsParams::default(), Duration::from_secs(10)).await?;

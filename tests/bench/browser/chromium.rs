@@ -64,16 +64,7 @@ impl Chromium {
 
     /// A connection to it, not made yet.
     pub fn browser(&self) -> Browser {
-        let environment = Environment {
-            system: System::Linux,
-            home: self.folder(),
-            chrome_config_home: None,
-            xdg_config_home: None,
-            local_app_data: None,
-            program_files: Vec::new(),
-            windows_homes: Vec::new(),
-            path: Vec::new(),
-        };
+        let environment = Environment::bare(System::Linux, self.folder());
         Browser::new(environment, Wanted::Folder(self.folder()))
     }
 }

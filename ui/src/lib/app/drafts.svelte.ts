@@ -40,11 +40,10 @@ export class Draft {
 
   /** Takes what the core kept, once. What was typed meanwhile comes after it. */
   begin(kept: KeptDraft): void {
-    const attachments = kept.attachments.filter(isAttachment);
     const typed = { text: this.text, attachments: this.attachments };
     this.#read(kept);
     this.text += typed.text;
-    this.attachments = [...attachments, ...typed.attachments];
+    this.attachments = [...this.attachments, ...typed.attachments];
     if (this.#command !== null) this.head(this.#command);
     if (this.#brought !== null) this.bring(this.#brought.text, this.#brought.foreign);
   }

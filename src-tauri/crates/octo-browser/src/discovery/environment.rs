@@ -35,6 +35,20 @@ pub struct Environment {
 }
 
 impl Environment {
+    /// One of which nothing but the home is known.
+    pub fn bare(system: System, home: impl Into<PathBuf>) -> Self {
+        Self {
+            system,
+            home: home.into(),
+            chrome_config_home: None,
+            xdg_config_home: None,
+            local_app_data: None,
+            program_files: Vec::new(),
+            windows_homes: Vec::new(),
+            path: Vec::new(),
+        }
+    }
+
     /// The environment of this process.
     pub fn of_process() -> Self {
         let system = if cfg!(windows) {

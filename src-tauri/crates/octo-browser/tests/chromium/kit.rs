@@ -5,7 +5,7 @@ mod display;
 mod recording;
 mod site;
 
-pub(crate) use browser::{Chromium, Start, environment};
+pub(crate) use browser::{Chromium, Start};
 pub(crate) use display::{Desk, Frame};
 pub(crate) use octo_testkit::chromium_or_skip as chromium;
 pub(crate) use recording::Recording;

@@ -2,16 +2,7 @@ use super::*;
 use crate::{Channel, Family};
 
 fn environment(system: System) -> Environment {
-    Environment {
-        system,
-        home: "/home/ada".into(),
-        chrome_config_home: None,
-        xdg_config_home: None,
-        local_app_data: None,
-        program_files: Vec::new(),
-        windows_homes: Vec::new(),
-        path: Vec::new(),
-    }
+    Environment::bare(system, "/home/ada")
 }
 
 fn of(environment: &Environment, family: Family, channel: Channel) -> Vec<String> {

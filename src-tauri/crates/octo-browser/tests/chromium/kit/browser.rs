@@ -45,9 +45,9 @@ impl Chromium {
         browser
     }
 
-    /// [`environment`] of a desk's home.
+    /// An environment in which nothing of this machine's is found.
     pub(crate) fn environment(desk: &Desk) -> Environment {
-        environment(desk.home())
+        Environment::bare(System::Linux, desk.home())
     }
 
     /// The connection to it, not made yet.
@@ -88,18 +88,4 @@ fn prepare(profile: &Path, start: Start) {
     state["devtools"]["remote_debugging"]["user-enabled"] = (start == Start::Approval).into();
     state["internal_only_uis_enabled"] = true.into();
     fs::write(path, state.to_string()).expect("written");
-}
-
-/// An environment in which nothing of this machine's is found.
-pub(crate) fn environment(home: &Path) -> Environment {
-    Environment {
-        system: System::Linux,
-        home: home.to_owned(),
-        chrome_config_home: None,
-        xdg_config_home: None,
-        local_app_data: None,
-        program_files: Vec::new(),
-        windows_homes: Vec::new(),
-        path: Vec::new(),
-    }
 }
