@@ -139,6 +139,11 @@ impl Schedule {
         }
     }
 
+    /// Whether what happens in the folder of tasks is told.
+    fn is_watched(&self) -> bool {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// What runs may cost that an earlier process began: known before their sessions go on.
     pub(crate) async fn take_up(shared: &Shared) -> Result<(), ApiError> {
         let open = shared.store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;

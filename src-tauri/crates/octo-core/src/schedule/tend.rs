@@ -1,5 +1,6 @@
 //! The part of the schedule that waits: it looks when a time comes, when something changed, when a session it follows
-//! moved, and at least every [`LONGEST`], so that a sleep of the computer and a change of its clock are noticed.
+//! moved, and at least every [`LONGEST`], so that a sleep of the computer and a change of its clock are noticed. Where
+//! time alone woke it, nothing is open and nothing is due, it goes back to sleep and reads nothing ([`Calm`]).
 //!
 //! Of all processes on a home the one with the schedule's lease does this; the others only look whether it is gone, and
 //! tell their watchers of what it stored. What each look does is decided by [`super::decide`].
@@ -22,7 +23,10 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use tokio::sync::broadcast::{Receiver, error::RecvError};
+use tokio::sync::{
+    broadcast::{Receiver, error::RecvError},
+    watch,
+};
 use tokio_util::sync::CancellationToken;
 
 /// The longest between two looks.
@@ -46,6 +50,37 @@ pub(crate) struct Tender {
     queued: HashSet<SessionId>,
     /// What another process had stored when this one last looked.
     theirs: Option<Theirs>,
+    /// Told when another process stored something.
+    beside: watch::Receiver<u64>,
+    calm: Option<Calm>,
+}
+
+/// No run is open and no time is due before `until`, as long as nobody changes anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Calm {
+    /// When that was last so.
+    at: Millis,
+    until: Millis,
+}
+
+impl Calm {
+    /// How long it lasts yet. Not over a clock that was set back: times come again then, of which some were decided.
+    fn rest(&mut self, now: Millis) -> Option<Duration> {
+        if now < std::mem::replace(&mut self.at, now) {
+            return None;
+        }
+        let left = u64::try_from(self.until.saturating_sub(now)).ok()?;
+        (left > 0).then(|| Duration::from_millis(left))
+    }
+}
+
+/// Why it looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Because {
+    /// The time was over.
+    Time,
+    /// Something happened, or it begins.
+    News,
 }
 
 type Theirs = (Vec<RunRow>, HashMap<String, TaskStateRow>, Vec<octo_protocol::TaskRun>);
@@ -72,31 +107,50 @@ impl Tender {
             followed: HashSet::new(),
             queued: HashSet::new(),
             theirs: None,
+            beside: octo.neighbour_news(),
+            calm: None,
         };
         tokio::spawn(async move {
+            let mut because = Because::News;
             loop {
                 // Not held while it waits: an application that is dropped goes.
                 let Some(octo) = tender.octo.whole() else { return };
                 let wait = tokio::select! {
                     () = closing.cancelled() => return,
-                    wait = tender.look_round(&octo) => wait,
+                    wait = tender.look(&octo, because) => wait,
                 };
                 drop(octo);
                 let wait = wait.unwrap_or_else(|error| {
                     tracing::warn!(%error, "tasks could not be looked at; it is tried again");
                     LONGEST
                 });
-                tokio::select! {
+                because = tokio::select! {
                     () = closing.cancelled() => return,
-                    () = clock.wait(wait.clamp(SHORTEST, LONGEST)) => {}
-                    () = wake.notified() => {}
-                    () = moved(&mut events, &tender.followed) => {}
+                    () = clock.wait(wait.clamp(SHORTEST, LONGEST)) => Because::Time,
+                    () = wake.notified() => Because::News,
+                    () = moved(&mut events, &tender.followed) => Because::News,
                 }
             }
         });
     }
 
-    /// One look; how long nothing needs another.
+    /// One look, where one is needed; how long nothing needs another.
+    async fn look(&mut self, octo: &Octo, because: Because) -> Result<Duration, ApiError> {
+        // Before anything is read: what is stored from here on has another look.
+        let stirred = self.beside.has_changed().unwrap_or(true);
+        self.beside.mark_unchanged();
+        let calm = self.calm.take().filter(|_| because == Because::Time && !stirred);
+        let now = octo.shared().schedule.clock.now();
+        if let Some(mut calm) = calm
+            && let Some(rest) = calm.rest(now)
+        {
+            self.steady = octo.shared().schedule.clock.steady();
+            self.calm = Some(calm);
+            return Ok(rest);
+        }
+        self.look_round(octo).await
+    }
+
     async fn look_round(&mut self, octo: &Octo) -> Result<Duration, ApiError> {
         let shared = octo.shared();
         // First of all: what happens from here on has another look.
@@ -379,10 +433,11 @@ impl Tender {
     }
 
     /// How long nothing is due.
-    async fn wait(&self, octo: &Octo, scene: &Scene) -> Result<Duration, ApiError> {
-        let open =
-            octo.shared().store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?.into_iter();
-        let runs = open.filter_map(|row| match row.run.status {
+    async fn wait(&mut self, octo: &Octo, scene: &Scene) -> Result<Duration, ApiError> {
+        let open = octo.shared().store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
+        // Without a watch the files themselves have to be looked at.
+        let is_calm = open.is_empty() && octo.shared().schedule.is_watched();
+        let runs = open.into_iter().filter_map(|row| match row.run.status {
             RunStatus::Waiting { until } => Some(until.saturating_sub(scene.now)),
             RunStatus::Running => Some(Millis::from(row.minutes) * MINUTE - row.worked),
             _ => None,
@@ -395,6 +450,8 @@ impl Tender {
             times.after(scene.now).next().map(|at| at - scene.now)
         });
         let next = runs.chain(times).min().unwrap_or(Millis::MAX);
+        let calm = Calm { at: scene.now, until: scene.now.saturating_add(next) };
+        self.calm = is_calm.then_some(calm);
         Ok(Duration::from_millis(u64::try_from(next.max(0)).unwrap_or(u64::MAX)))
     }
 }
@@ -449,5 +506,25 @@ fn matters(envelope: &Envelope, followed: &HashSet<SessionId>) -> bool {
             | Event::TurnEnded { .. },
         ) => followed.contains(id),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calm_ends_when_its_time_comes_and_when_the_clock_goes_back() {
+        let rests = |now: &[Millis]| {
+            let mut calm = Calm { at: 1_000, until: 5_000 };
+            now.iter().map(|now| calm.rest(*now).map(|rest| rest.as_millis())).collect::<Vec<_>>()
+        };
+        assert_eq!(rests(&[1_000, 4_999]), [Some(4_000), Some(1)]);
+        assert_eq!(rests(&[5_000]), [None]);
+        // The computer slept through it.
+        assert_eq!(rests(&[90_000]), [None]);
+        // Set back, before the beginning and after it.
+        assert_eq!(rests(&[999]), [None]);
+        assert_eq!(rests(&[4_000, 3_999]), [Some(1_000), None]);
     }
 }
