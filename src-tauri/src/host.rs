@@ -121,6 +121,9 @@ impl Host for DesktopHost {
                 HostRequest::Reveal { path } => {
                     self.reveal(PathBuf::from(path)).await.map(|()| HostReply::Done)
                 }
+                HostRequest::RevealFile { path, folder } => {
+                    self.reveal(named(&path, Path::new(&folder))?).await.map(|()| HostReply::Done)
+                }
                 HostRequest::OpenUrl { url } => self.open(url).await.map(|()| HostReply::Done),
                 HostRequest::GetDesktop => {
                     let state = self.desk().state(updates::ability(&self.app));
@@ -188,6 +191,11 @@ fn written(picked: FilePath, not_text: &str) -> Result<String, ApiError> {
         .map_err(|path| ApiError::new(not_text).arg("path", path.to_string_lossy()))
 }
 
+/// The file a conversation names.
+fn named(path: &str, folder: &Path) -> Result<PathBuf, ApiError> {
+    octo_workspace::linked(path, folder).ok_or_else(|| ApiError::new("host.no_file").arg("path", path))
+}
+
 fn there(path: &Path) -> Result<(), ApiError> {
     if path.is_absolute() && path.exists() {
         Ok(())
@@ -229,6 +237,10 @@ mod tests {
 
     #[test]
     fn only_what_is_there_is_shown() {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src-tauri/src");
+        assert_eq!(there(&named("host.rs", &source).unwrap()), Ok(()));
+        assert_eq!(named("https://example.org/a.png", &source).unwrap_err().key, "host.no_file");
+        assert_eq!(there(&named("gone.rs", &source).unwrap()).unwrap_err().key, "host.path_missing");
         assert_eq!(there(Path::new("/")), Ok(()));
         assert_eq!(there(Path::new("/no/such/folder")).unwrap_err().args["path"], "/no/such/folder");
         assert_eq!(there(Path::new("src")).unwrap_err().key, "host.path_missing");

@@ -4,12 +4,30 @@
 //! The pages stay in the system's cache of files and come back from there as they are read. Nothing is lost by letting go
 //! of them but the time of a fault each; what is gained is that a program which waits for days does not hold what it ran
 //! through in its first second.
+//!
+//! Only the program and the libraries it begins with: they stay where they are until it ends. What is loaded later may be
+//! unloaded between the look at a mapping and what is done to it, and another thread's memory be there instead.
 
 use nix::sys::mman::{MmapAdvise, madvise};
-use std::{ffi::c_void, fs, io, ops::Range, ptr::NonNull, time::Duration};
+use std::{ffi::c_void, fs, io, ops::Range, ptr::NonNull, sync::OnceLock, time::Duration};
 
 /// How long after a page was loaded, or the window went, there is nothing left to do at once.
 const SETTLED: Duration = Duration::from_secs(3);
+
+/// Where the program and the libraries it begins with are.
+static BEGUN_WITH: OnceLock<Vec<Range<usize>>> = OnceLock::new();
+
+/// Notes where code is, before anything is loaded that could be unloaded. Nothing is ever given back without.
+pub(crate) fn begin() {
+    match fs::read_to_string("/proc/self/maps") {
+        Ok(maps) => {
+            let files = Mapping::all(&maps).into_iter().filter(Mapping::is_of_a_file);
+            // The first note counts.
+            let _known = BEGUN_WITH.set(files.map(|mapping| mapping.at).collect());
+        }
+        Err(error) => tracing::debug!(%error, "memory will not be given back"),
+    }
+}
 
 /// Gives back what is not needed any more, in a moment.
 pub(crate) fn give_back_soon() {
@@ -25,11 +43,12 @@ pub(crate) fn give_back_soon() {
 
 fn give_back() -> io::Result<()> {
     let maps = fs::read_to_string("/proc/self/smaps")?;
-    for pages in as_their_files_are(&maps, give_back as fn() -> io::Result<()> as usize) {
+    let begun_with = BEGUN_WITH.get().map_or(&[] as &[_], Vec::as_slice);
+    for pages in as_their_files_are(&maps, begun_with, give_back as fn() -> io::Result<()> as usize) {
         let Some(first) = NonNull::new(pages.start as *mut c_void) else { continue };
         #[expect(
             unsafe_code,
-            reason = "what these pages hold is what their files hold, and none of them can be written to: what is read next is the same"
+            reason = "what these pages hold is what their files hold, none of them can be written to, and their files stay mapped there: what is read next is the same"
         )]
         let given = unsafe { madvise(first, pages.len(), MmapAdvise::MADV_DONTNEED) };
         if let Err(error) = given {
@@ -48,9 +67,10 @@ fn give_back() -> io::Result<()> {
     Ok(())
 }
 
-/// Code that is as its file has it, and the constants before the code of the file with this address in it. What was ever
-/// written to has pages of its own ("anonymous" ones): those would be lost.
-fn as_their_files_are(smaps: &str, own: usize) -> Vec<Range<usize>> {
+/// Code at these places that is as its file has it, and the constants before the code of the file with this address in it.
+/// What was ever written to has pages of its own ("anonymous" ones, in the memory or moved out of it): those would be
+/// lost.
+fn as_their_files_are(smaps: &str, begun_with: &[Range<usize>], own: usize) -> Vec<Range<usize>> {
     let mappings = Mapping::all(smaps);
     let file =
         mappings.iter().find(|mapping| mapping.is_code() && mapping.at.contains(&own)).map(|code| code.file);
@@ -59,7 +79,8 @@ fn as_their_files_are(smaps: &str, own: usize) -> Vec<Range<usize>> {
     let given = mappings.iter().filter(|mapping| {
         (mapping.is_code() || constants(mapping))
             && mapping.is_of_a_file()
-            && mapping.own_kilobytes == Some(0)
+            && (mapping.written, mapping.moved_out) == (Some(0), Some(0))
+            && begun_with.iter().any(|begun| begun.start <= mapping.at.start && mapping.at.end <= begun.end)
     });
     given.map(|mapping| mapping.at.clone()).collect()
 }
@@ -72,20 +93,25 @@ struct Mapping<'a> {
     from: u64,
     /// The file's device and inode.
     file: (&'a str, &'a str),
-    /// How much of it is no page of its file; not known where the kernel does not say.
-    own_kilobytes: Option<u64>,
+    /// How much of it is no page of its file, in kilobytes; not known where the kernel does not say.
+    written: Option<u64>,
+    /// How much more of that was moved out of the memory, in kilobytes.
+    moved_out: Option<u64>,
 }
 
 impl<'a> Mapping<'a> {
     fn all(smaps: &'a str) -> Vec<Self> {
         let mut mappings: Vec<Self> = Vec::new();
         for line in smaps.lines() {
-            if let Some(own) = line.strip_prefix("Anonymous:") {
-                if let Some(mapping) = mappings.last_mut() {
-                    mapping.own_kilobytes = own.trim().strip_suffix(" kB").and_then(|own| own.parse().ok());
-                }
-            } else if let Some(mapping) = Self::head(line) {
+            let size = |size: &str| size.trim().strip_suffix(" kB").and_then(|size| size.parse().ok());
+            if let Some(mapping) = Self::head(line) {
                 mappings.push(mapping);
+            } else if let Some(mapping) = mappings.last_mut() {
+                if let Some(written) = line.strip_prefix("Anonymous:") {
+                    mapping.written = size(written);
+                } else if let Some(moved_out) = line.strip_prefix("Swap:") {
+                    mapping.moved_out = size(moved_out);
+                }
             }
         }
         mappings
@@ -98,7 +124,7 @@ impl<'a> Mapping<'a> {
         let at = number(start)?..number(end)?;
         let may = words.next()?;
         let from = u64::from_str_radix(words.next()?, 16).ok()?;
-        Some(Self { at, may, from, file: (words.next()?, words.next()?), own_kilobytes: None })
+        Some(Self { at, may, from, file: (words.next()?, words.next()?), written: None, moved_out: None })
     }
 
     fn is_code(&self) -> bool {
@@ -121,24 +147,30 @@ mod tests {
 
     #[test]
     fn code_and_own_constants_are_given_back_and_nothing_that_was_written_to() {
-        let none = "Anonymous:             0 kB";
+        let none = "Anonymous:             0 kB\nSwap:                  0 kB\nSwapPss:               4 kB";
         let maps = smaps(&[
             ("1000-3000 r--p 00000000 fe:00 77 /usr/bin/octo", none),
             ("3000-9000 r-xp 00002000 fe:00 77 /usr/bin/octo", none),
-            ("9000-a000 r--p 00008000 fe:00 77 /usr/bin/octo", "Anonymous:             4 kB"),
+            ("9000-a000 r--p 00008000 fe:00 77 /usr/bin/octo", "Anonymous: 4 kB\nSwap: 0 kB"),
             ("a000-b000 rw-p 00009000 fe:00 77 /usr/bin/octo", none),
             ("b000-c000 rw-p 00000000 00:00 0 [heap]", none),
             ("c000-d000 r-xp 00000000 00:00 0 ", none),
             ("d000-e000 r--p 00000000 fe:00 78 /usr/lib/libc.so.6", none),
             ("e000-f000 r-xp 00001000 fe:00 78 /usr/lib/libc.so.6", none),
-            ("f000-f800 r-xp 00001000 fe:00 79 /usr/lib/libwritten.so", "Anonymous:             8 kB"),
+            ("f000-f400 r-xp 00001000 fe:00 79 /usr/lib/libwritten.so", "Anonymous: 8 kB\nSwap: 0 kB"),
+            ("f400-f800 r-xp 00001000 fe:00 79 /usr/lib/libwritten.so", "Anonymous: 0 kB\nSwap: 8 kB"),
             ("f800-fc00 r-xs 00001000 fe:00 80 /usr/lib/libshared.so", none),
-            ("fc00-fe00 r-xp 00001000 fe:00 81 /usr/lib/libunknown.so", "Locked: 0 kB"),
+            ("fc00-fd00 r-xp 00001000 fe:00 81 /usr/lib/libunknown.so", "Locked: 0 kB"),
+            ("fd00-fe00 r-xp 00001000 fe:00 81 /usr/lib/libunknown.so", "Anonymous: 0 kB"),
+            ("10000-18000 r-xp 00001000 fe:00 82 /usr/lib/later.so", none),
         ]);
-        assert_eq!(as_their_files_are(&maps, 0x4000), [0x1000..0x3000, 0x3000..0x9000, 0xe000..0xf000]);
+        let begun_with = [0x1000..0x3000, 0x3000..0xfe00];
+        let given = |own| as_their_files_are(&maps, &begun_with, own);
+        assert_eq!(given(0x4000), [0x1000..0x3000, 0x3000..0x9000, 0xe000..0xf000]);
         // Where it is not found out which file is its own, no constants are.
-        assert_eq!(as_their_files_are(&maps, 0x1000), [0x3000..0x9000, 0xe000..0xf000]);
-        assert_eq!(as_their_files_are("cut sh", 0x4000), Vec::<Range<usize>>::new());
+        assert_eq!(given(0x1000), [0x3000..0x9000, 0xe000..0xf000]);
+        assert_eq!(as_their_files_are("cut sh", &begun_with, 0x4000), Vec::<Range<usize>>::new());
+        assert_eq!(as_their_files_are(&maps, &[], 0x4000), Vec::<Range<usize>>::new());
     }
 
     /// How much of what is mapped from the file of this program is in memory, in kilobytes.
@@ -159,6 +191,7 @@ mod tests {
 
     #[test]
     fn this_program_has_less_of_itself_in_memory_afterwards_and_goes_on() {
+        begin();
         let before = here();
         give_back().unwrap();
         let after = here();

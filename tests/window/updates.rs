@@ -21,6 +21,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// The version on offer.
+const OFFERED: &str = "9.0.0";
 /// How long the new program may take to come up, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -42,10 +44,12 @@ async fn an_update_is_offered_refused_under_another_signature_and_installed_on_o
     let new = [old.as_slice(), b"\nnewer"].concat();
 
     let (own, other) = (KeyPair::generate_unencrypted_keypair()?, KeyPair::generate_unencrypted_keypair()?);
-    let place = Place::start(signed(&new, &other.sk)?, new.clone())?;
+    let place = Place::start(signed(&new, &other.sk, OFFERED)?, new.clone())?;
     let updates = json!({
         "pubkey": BASE64.encode(own.pk.to_box()?.to_string()),
         "endpoints": [format!("{}/latest.json", place.url)],
+        // As a release has it.
+        "requireSignedVersion": true,
     });
     let server = ModelServer::start_with(
         Script::new().text("ok"),
@@ -69,17 +73,18 @@ async fn an_update_is_offered_refused_under_another_signature_and_installed_on_o
     assert_eq!(place.asked(), ["/latest.json"]);
 
     // Somebody else's signature: nothing is installed, and it is said.
-    app.click("update-install").await?;
-    app.text_where("toast", "why it was not installed", |text| text.contains("does not carry the signature"))
-        .await?;
+    refused(&app).await?;
     app.picture("update-refused-light").await?;
     assert_eq!(place.asked(), ["/latest.json", "/octo"]);
     ensure!(fs::read(&program)? == old, "the program is as it was");
 
+    // An older version of the makers' own that poses as a newer one.
+    look_again(&app, &place, signed(&new, &own.sk, "0.9.0")?).await?;
+    refused(&app).await?;
+    ensure!(fs::read(&program)? == old, "the program is as it was");
+
     // The right one, by one press: the new program is there, and runs.
-    place.sign(signed(&new, &own.sk)?);
-    app.click("update-look").await?;
-    app.until("the answer", async || Ok((place.asked().len() == 3).then_some(()))).await?;
+    look_again(&app, &place, signed(&new, &own.sk, OFFERED)?).await?;
     let before = app.process()?;
     app.click("update-install").await?;
     let began = Instant::now();
@@ -102,13 +107,39 @@ async fn an_update_is_offered_refused_under_another_signature_and_installed_on_o
         ensure!(began.elapsed() < PATIENCE, "it does not end");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    assert_eq!(place.asked(), ["/latest.json", "/octo", "/latest.json", "/octo"]);
+    assert_eq!(place.asked(), ["/latest.json", "/octo"].repeat(3));
     Ok(())
 }
 
-/// The signature as the updater reads it.
-fn signed(program: &[u8], key: &SecretKey) -> Result<String> {
-    let signature = minisign::sign(None, key, Cursor::new(program), None, None)?;
+/// The person wants it, and it is refused; they are told why, and read it.
+async fn refused(app: &Application) -> Result<()> {
+    app.click("update-install").await?;
+    app.text_where("toast", "why it was not installed", |text| {
+        text.contains("not what Octo's makers signed")
+    })
+    .await?;
+    app.click("toast-close").await?;
+    let gone = async || Ok(app.all("toast").await?.is_empty().then_some(()));
+    app.until("the note to go", gone).await
+}
+
+/// The place offers the same under another signature, and the person looks again until Octo has the answer.
+async fn look_again(app: &Application, place: &Place, signature: String) -> Result<()> {
+    place.sign(signature);
+    let asked = place.asked().len();
+    app.click("update-look").await?;
+    let answered = "return !document.querySelector('[data-testid=update-look]').disabled";
+    app.until("the answer", async || {
+        let is_answered = app.script(answered).await? == true;
+        Ok((is_answered && place.asked().len() > asked).then_some(()))
+    })
+    .await
+}
+
+/// The signature as the updater reads it, of a version.
+fn signed(program: &[u8], key: &SecretKey, version: &str) -> Result<String> {
+    let comment = format!("timestamp:1795500000\tfile:octo\tversion:{version}");
+    let signature = minisign::sign(None, key, Cursor::new(program), Some(&comment), None)?;
     Ok(BASE64.encode(signature.into_string()))
 }
 

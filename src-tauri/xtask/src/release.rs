@@ -120,7 +120,11 @@ fn configuration(
         &mut before,
         json!({
             "bundle": { "createUpdaterArtifacts": true },
-            "plugins": { "updater": { "pubkey": public, "endpoints": [latest] } },
+            // The list of releases is not signed: without the version in its signature, an older package could pose
+            // as a newer one. The build puts it there.
+            "plugins": {
+                "updater": { "pubkey": public, "endpoints": [latest], "requireSignedVersion": true },
+            },
         }),
     );
     Ok(Some(before))
@@ -304,6 +308,7 @@ mod tests {
                 "plugins": { "updater": {
                     "pubkey": "public",
                     "endpoints": ["https://github.com/octo-agent/octo/releases/latest/download/latest.json"],
+                    "requireSignedVersion": true,
                 } },
             })
         );

@@ -24,6 +24,13 @@ pub enum HostRequest {
         /// The absolute path.
         path: String,
     },
+    /// Show a file that a conversation names in the system's file browser. It is not opened.
+    RevealFile {
+        /// As it is named there: below the folder, absolute, or as a `file:` address.
+        path: String,
+        /// The session's folder.
+        folder: String,
+    },
     /// Open a web address in the person's browser. Only `http` and `https`.
     OpenUrl {
         /// The address.

@@ -17,6 +17,7 @@ mod bundle;
 mod diff;
 mod files;
 mod home;
+mod links;
 mod outputs;
 mod paths;
 mod private;
@@ -39,6 +40,7 @@ pub use files::{
     ReadLedger, Scope, WriteReport,
 };
 pub use home::{HomeCopy, copy_home, erase_home, measure_home};
+pub use links::linked;
 pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};
 pub use private::{PrivateDraft, draft_private, private_folder, write_private};

@@ -96,11 +96,18 @@ async fn where_an_act_is_done_is_pointed_out_before_it_and_waited_for_where_it_w
     }
     let mut scene = Scene::start("/pointed", "Pointed").await;
     let press = scene.place("button", "Press").await;
-    scene.act(Act::Click(press.clone())).await.expect("pressed");
-    // How little is waited for then is a figure of the bench.
-    assert!(scene.said().await.starts_with('1'), "it was drawn before the button went down");
-    scene.page.clear_overlay().await.expect("cleared");
-    said(&scene.page, "since = 0").await;
+    // What nobody was asked about waits for no pointer. A busy machine may take as long once, not each time; how little
+    // it is, is a figure of the bench.
+    let mut at_once = false;
+    for _ in 0..5 {
+        scene.act(Act::Click(press.clone())).await.expect("pressed");
+        let said_then = scene.said().await;
+        assert!(said_then.starts_with('1'), "it was drawn before the button went down");
+        at_once |= said_then == "1 at once";
+        scene.page.clear_overlay().await.expect("cleared");
+        said(&scene.page, "since = 0").await;
+    }
+    assert!(at_once, "it is waited for each time");
     scene.page.perform(&Act::Click(press), Audience::Asked).await.expect("pressed");
     assert_eq!(scene.said().await, "1 seen", "the pointer had arrived by then");
     // What leads elsewhere is pointed out as well.

@@ -1,8 +1,9 @@
-//! What a person attaches: pictures and PDF documents are kept as blobs, everything else is named by its path.
+//! What a person attaches: pictures and PDF documents are kept as blobs, everything else is named by its path. And the
+//! pictures that an answer shows of its session's folder, which stay where they are.
 
-use super::Octo;
+use super::{Octo, sessions::unknown_session};
 use base64::Engine;
-use octo_protocol::{ApiError, Attached, BlobRef, Block};
+use octo_protocol::{ApiError, Attached, BlobRef, Block, SessionId, SessionPicture};
 use octo_workspace::Blobs;
 use std::{
     fs::{self, File},
@@ -12,6 +13,8 @@ use std::{
 
 /// The largest picture that may be kept, in bytes. Providers take less; it is scaled down before it is sent.
 const LARGEST_PICTURE: u64 = 20 * 1024 * 1024;
+/// The largest picture of a folder that is shown in an answer, in bytes: it is in the page's memory as text meanwhile.
+const LARGEST_SHOWN: u64 = 8 * 1024 * 1024;
 /// The one document type models are shown.
 const PDF: &str = "application/pdf";
 /// Stands in the trailer of an encrypted PDF.
@@ -45,6 +48,15 @@ impl Octo {
         let kept = tokio::task::spawn_blocking(move || keep(&blobs, &bytes)).await;
         let blob = kept.map_err(|error| ApiError::new("internal").detail(error))??;
         Ok(BlobRef { blob, media_type: media_type.to_owned(), name })
+    }
+
+    /// A picture that an answer names. It is read from the session's folder and nowhere else: what a model writes is not
+    /// to have the window read files.
+    pub(super) async fn picture(&self, session: SessionId, path: String) -> Result<SessionPicture, ApiError> {
+        let info = self.shared.store.read(move |reader| reader.session(session)).await;
+        let info = info.map_err(ApiError::from)?.ok_or_else(unknown_session)?;
+        let reading = tokio::task::spawn_blocking(move || read_picture(&path, Path::new(&info.folder)));
+        reading.await.map_err(|error| ApiError::new("internal").detail(error))?
     }
 
     /// Makes blocks of files. One that cannot be attached does not keep the others from it.
@@ -104,8 +116,11 @@ fn attach(blobs: &Blobs, path: &str) -> Result<(Block, Option<ApiError>), ApiErr
     if octo_workspace::media_type(&bytes) == PDF {
         let rest = (LARGEST_DOCUMENT + 1).saturating_sub(bytes.len() as u64);
         file.take(rest).read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 > LARGEST_DOCUMENT || is_locked(&bytes) {
-            return Ok((named(), None));
+        let is_large = bytes.len() as u64 > LARGEST_DOCUMENT;
+        if is_large || is_locked(&bytes) {
+            let key = if is_large { "attach.document_as_file" } else { "attach.locked_as_file" };
+            let remark = ApiError::new(key).arg("name", name).arg("limit_mb", megabytes(LARGEST_DOCUMENT));
+            return Ok((named(), Some(remark)));
         }
         let blob = keep(blobs, &bytes)?;
         let document = Block::Document { blob, media_type: PDF.to_owned(), name, path: path.to_owned() };
@@ -122,6 +137,33 @@ fn attach(blobs: &Blobs, path: &str) -> Result<(Block, Option<ApiError>), ApiErr
     Ok((Block::Image { blob, media_type: media_type.to_owned(), name }, None))
 }
 
+fn read_picture(named: &str, folder: &Path) -> Result<SessionPicture, ApiError> {
+    let missing = || ApiError::new("picture.missing").arg("path", named);
+    // Both as they really are: a link could lead out.
+    let folder = octo_workspace::real(folder).map_err(|_| missing())?;
+    let place = octo_workspace::linked(named, &folder).ok_or_else(missing)?;
+    if !octo_workspace::is_inside(&folder, &place) {
+        return Err(ApiError::new("picture.elsewhere").arg("path", named));
+    }
+    let unreadable = |error: std::io::Error| missing().detail(error);
+    // Opening a pipe or a device could wait for ever.
+    let kind = fs::metadata(&place).map_err(unreadable)?;
+    if !kind.is_file() {
+        return Err(missing());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(&place).map_err(unreadable)?;
+    file.take(LARGEST_SHOWN + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    let media = picture_type(&bytes).ok_or_else(|| ApiError::new("picture.other").arg("path", named))?;
+    if bytes.len() as u64 > LARGEST_SHOWN {
+        return Err(ApiError::new("picture.too_large")
+            .arg("path", named)
+            .arg("limit_mib", LARGEST_SHOWN >> 20));
+    }
+    let base64 = base64::engine::general_purpose::STANDARD.encode(&bytes);
+    Ok(SessionPicture { media: media.to_owned(), base64 })
+}
+
 /// Whether a PDF is encrypted: providers refuse one, and with it every later message of the conversation.
 fn is_locked(pdf: &[u8]) -> bool {
     pdf.windows(ENCRYPTED.len()).any(|window| window == ENCRYPTED)
@@ -135,6 +177,11 @@ fn keep(blobs: &Blobs, bytes: &[u8]) -> Result<octo_protocol::BlobHash, ApiError
 fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     let found = octo_workspace::media_type(bytes);
     PICTURES.into_iter().find(|picture| *picture == found)
+}
+
+/// With one place after the point.
+fn megabytes(bytes: u64) -> String {
+    format!("{}.{}", bytes / 1_000_000, bytes / 100_000 % 10)
 }
 
 fn mib() -> u64 {

@@ -100,6 +100,7 @@ impl Octo {
             SessionRequest::SetFolder(call) => {
                 done(self.session(call.session).await?.ask(|reply| Ask::SetFolder(call.folder, reply)).await)
             }
+            SessionRequest::GetPicture(call) => json(self.picture(call.session, call.path).await?),
             SessionRequest::SetDraft(call) => {
                 let kept = store.write(move |tx| tx.set_draft(call.session, &call.draft)).await;
                 done(kept.map_err(ApiError::from))

@@ -31,6 +31,9 @@ use tokio_util::sync::CancellationToken;
 
 /// The longest between two looks.
 const LONGEST: Duration = Duration::from_secs(30);
+/// The longest without a look at the files and the store. Not everything that moves a time is told: the system's time
+/// zone, which plans without one follow, and files in a home that somebody else changes, as over a network.
+const CALM: Millis = 5 * MINUTE;
 /// The shortest between two looks that nothing set off.
 const SHORTEST: Duration = Duration::from_millis(200);
 const MINUTE: Millis = 60 * 1_000;
@@ -55,7 +58,7 @@ pub(crate) struct Tender {
     calm: Option<Calm>,
 }
 
-/// No run is open and no time is due before `until`, as long as nobody changes anything.
+/// No run is open and no time comes before `until`, as long as nobody changes anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Calm {
     /// When that was last so.
@@ -444,13 +447,13 @@ impl Tender {
         });
         // What waits for a place, and what is being stopped, is told when it moves.
         let runs = runs.filter(|time| *time > 0);
+        // Those of paused tasks too: that one passed is noted, so that it does not count when they go on.
         let times = scene.files.iter().filter_map(|file| {
-            let state = scene.states.get(&file.file).filter(|state| state.on == Switch::On);
-            let (_, times) = runnable(file, state)?;
+            let (_, times) = runnable(file, scene.states.get(&file.file))?;
             times.after(scene.now).next().map(|at| at - scene.now)
         });
         let next = runs.chain(times).min().unwrap_or(Millis::MAX);
-        let calm = Calm { at: scene.now, until: scene.now.saturating_add(next) };
+        let calm = Calm { at: scene.now, until: scene.now.saturating_add(next.min(CALM)) };
         self.calm = is_calm.then_some(calm);
         Ok(Duration::from_millis(u64::try_from(next.max(0)).unwrap_or(u64::MAX)))
     }

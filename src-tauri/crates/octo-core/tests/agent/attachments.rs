@@ -1,7 +1,8 @@
 //! What a person attaches: pictures become pictures, everything else is named, what cannot be read is told.
 
 use super::rig::Rig;
-use octo_protocol::{ApiError, AttachFiles, Attached, Block, Event, Mode, PutBlob, TurnEnd};
+use base64::Engine as _;
+use octo_protocol::{ApiError, AttachFiles, Attached, Block, Event, GetPicture, Mode, PutBlob, TurnEnd};
 use octo_testkit::{Reply, Script};
 use std::{fs, path::Path};
 
@@ -117,6 +118,13 @@ async fn a_document_is_kept_as_it_was_and_named_where_a_provider_would_refuse_it
     bytes.resize(4_500_001, b' ');
     fs::write(&large, bytes).unwrap();
     let attached = attach(&rig, &[&plain, &locked, &large]).await;
+    let remarks: Vec<_> =
+        attached.remarks.iter().map(|remark| (&*remark.key, &*remark.args["name"])).collect();
+    assert_eq!(
+        remarks,
+        [("attach.locked_as_file", "locked.pdf"), ("attach.document_as_file", "large.pdf")],
+        "the person is told that the model is not shown it"
+    );
     let [Block::Document { blob, media_type, name, path }, rest @ ..] = &attached.blocks[..] else {
         panic!("{:?}", attached.blocks)
     };
@@ -125,6 +133,42 @@ async fn a_document_is_kept_as_it_was_and_named_where_a_provider_would_refuse_it
     assert_eq!(rest, [named(&locked), named(&large)]);
     fs::write(&plain, "something else").unwrap();
     assert_eq!(rig.octo.blob(blob).await.unwrap().bytes, PDF);
+}
+
+#[tokio::test]
+async fn an_answer_shows_pictures_of_its_folder_and_nothing_else() {
+    let mut rig = Rig::new(Script::new().text("Here it is: ![a chart](out/a%20chart.png)")).await;
+    let work = rig.home.work();
+    fs::create_dir(work.join("out")).unwrap();
+    fs::write(work.join("out/a chart.png"), PNG).unwrap();
+    fs::write(work.join("notes.png"), "no picture at all").unwrap();
+    let mut large = PNG.to_vec();
+    large.resize(8 * 1024 * 1024 + 1, 0);
+    fs::write(work.join("large.png"), large).unwrap();
+    let outside = work.parent().unwrap().join("private.png");
+    fs::write(&outside, PNG).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&outside, work.join("link.png")).unwrap();
+    let session = rig.start(Mode::Ask, "Draw a chart.").await;
+    assert_eq!(rig.turn_end().await, TurnEnd::Finished);
+    let ask = async |path: &str| rig.octo.call(GetPicture { session, path: path.to_owned() }).await;
+    let shown = ask("out/a%20chart.png").await.unwrap();
+    assert_eq!(shown.media, "image/png");
+    assert_eq!(base64::engine::general_purpose::STANDARD.decode(shown.base64).unwrap(), PNG);
+    let mut refused = vec![
+        ("gone.png", "picture.missing"),
+        ("out", "picture.missing"),
+        ("https://example.org/a.png", "picture.missing"),
+        ("//server/share/a.png", "picture.missing"),
+        ("notes.png", "picture.other"),
+        ("large.png", "picture.too_large"),
+        ("../private.png", "picture.elsewhere"),
+    ];
+    #[cfg(unix)]
+    refused.extend([("link.png", "picture.elsewhere"), ("/dev/zero", "picture.elsewhere")]);
+    for (path, key) in refused {
+        assert_eq!(ask(path).await.unwrap_err().key, key, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -167,6 +167,13 @@ super::domain! {
             /// The absolute folder.
             folder: String,
         } -> Done;
+        /// A picture of the session's folder, for an answer that shows it.
+        GetPicture {
+            /// Which session.
+            session: SessionId,
+            /// Its place, as the answer names it: below the folder, absolute, or as a `file:` address.
+            path: String,
+        } -> SessionPicture;
         /// Keep what was typed but not sent.
         SetDraft {
             /// Which session.
@@ -216,6 +223,16 @@ super::domain! {
             session: SessionId,
         } -> SessionInfo;
     }
+}
+
+/// A picture of a session's folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(export)]
+pub struct SessionPicture {
+    /// Its media type, by what is in it.
+    pub media: String,
+    /// Its bytes.
+    pub base64: String,
 }
 
 /// A page of the list.

@@ -17,7 +17,15 @@ start: string | null, } | { "type": "reveal",
 /**
  * The absolute path.
  */
-path: string, } | { "type": "open_url", 
+path: string, } | { "type": "reveal_file", 
+/**
+ * As it is named there: below the folder, absolute, or as a `file:` address.
+ */
+path: string, 
+/**
+ * The session's folder.
+ */
+folder: string, } | { "type": "open_url", 
 /**
  * The address.
  */

@@ -107,6 +107,14 @@ async fn where_tasks_do_not_run_at_their_times_none_does_and_what_passes_is_over
     settled(&rig, &clock, 1).await;
     clock.set(DAY + 34 * HOUR);
     runs_when(&rig, "one", |runs| runs.len() == 2 && runs[1].status == RunStatus::Finished).await;
+    // A week in which nothing else made anybody look.
+    set(Switch::Off).await;
+    for day in 2..9 {
+        clock.set(day * DAY + 10 * HOUR);
+        settled(&rig, &clock, 2).await;
+    }
+    set(Switch::On).await;
+    settled(&rig, &clock, 2).await;
 }
 
 #[tokio::test]

@@ -1,0 +1,136 @@
+//! Files that the text of a conversation links to.
+
+use crate::paths;
+use percent_encoding::percent_decode_str;
+use std::path::{Path, PathBuf};
+
+/// The file of this machine that a link's address names: one below `folder`, an absolute path, one with `~`, or a `file:`
+/// address. None for other schemes, for a place on the page, and for what lies on another machine, which would be told
+/// that somebody is here by the mere look.
+///
+/// Addresses are written with and without escapes, and often lead to a part of the file (`main.rs#L12`, `main.rs:12`). So
+/// of what it can mean, that counts which is there; nothing of it, and it is the address as it is read first.
+#[must_use]
+pub fn linked(address: &str, folder: &Path) -> Option<PathBuf> {
+    let path = match address.split_once(':') {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => of_this_machine(rest)?,
+        // One letter is a drive's, and what has no scheme's form is a file's name.
+        Some((scheme, _)) if scheme.len() > 1 && is_scheme(scheme) && !is_place(address) => return None,
+        _ => address,
+    };
+    let without_escapes = percent_decode_str(path).decode_utf8().ok();
+    let readings: Vec<&str> = without_escapes.as_deref().into_iter().chain([path]).collect();
+    if readings.iter().any(|path| is_elsewhere(path) || path.contains(char::is_control)) {
+        return None;
+    }
+    let readings = readings.into_iter().flat_map(|path| [path, whole(path)]);
+    let mut places: Vec<PathBuf> = readings.filter_map(|path| paths::resolve(path, folder).ok()).collect();
+    let there = places.iter().position(|place| place.exists()).unwrap_or_default();
+    (there < places.len()).then(|| places.swap_remove(there))
+}
+
+/// On another machine, or on the page itself.
+fn is_elsewhere(path: &str) -> bool {
+    path.starts_with("//") || path.starts_with(r"\\") || path.starts_with('#')
+}
+
+/// The path of a `file:` address after its scheme.
+fn of_this_machine(rest: &str) -> Option<&str> {
+    let path = match rest.strip_prefix("//") {
+        Some(host) => host.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(host),
+        None => rest,
+    };
+    let path = path.strip_prefix('/').filter(|path| has_drive(path)).unwrap_or(path);
+    (path.starts_with('/') || has_drive(path)).then_some(path)
+}
+
+fn has_drive(path: &str) -> bool {
+    cfg!(windows) && path.as_bytes().get(1) == Some(&b':')
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
+}
+
+/// `main.rs:12` has a scheme's form too.
+fn is_place(address: &str) -> bool {
+    whole(address) != address && !whole(address).contains(':')
+}
+
+/// A path without the place in the file that an address leads to: `#L12`, `:12` or `:12:5`.
+fn whole(path: &str) -> &str {
+    if let Some((path, _)) = path.split_once('#') {
+        return path;
+    }
+    let mut whole = path;
+    for _ in 0..2 {
+        match whole.rsplit_once(':') {
+            Some((rest, number))
+                if !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()) =>
+            {
+                whole = rest;
+            }
+            _ => break,
+        }
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn an_address_names_a_file_of_this_machine_or_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::real(folder.path()).unwrap();
+        for name in ["a.png", "two words.txt", "100%25.txt", "图.png", "a#1.md", "main.rs"] {
+            fs::write(folder.join(name), "").unwrap();
+        }
+        let named = |address: &str| linked(address, &folder);
+        let here = |name: &str| Some(folder.join(name));
+        for (address, name) in [
+            ("a.png", "a.png"),
+            ("./out/../a.png", "a.png"),
+            ("two words.txt", "two words.txt"),
+            ("two%20words.txt", "two words.txt"),
+            ("100%25.txt", "100%25.txt"),
+            ("%E5%9B%BE.png", "图.png"),
+            ("图.png", "图.png"),
+            ("a#1.md", "a#1.md"),
+            ("main.rs#L12", "main.rs"),
+            ("main.rs:12", "main.rs"),
+            ("main.rs:12:5", "main.rs"),
+            // Not there: as it is read first.
+            ("gone%20now.txt", "gone now.txt"),
+        ] {
+            assert_eq!(named(address), here(name), "{address}");
+        }
+        let whole = folder.join("a.png");
+        for address in [format!("file://{}", whole.display()), format!("FILE://localhost{}", whole.display())]
+        {
+            assert_eq!(named(&address), Some(whole.clone()), "{address}");
+        }
+        for address in [
+            "",
+            "#part",
+            "https://example.org/a.png",
+            "javascript:alert(1)",
+            "mailto:a@example.org",
+            "data:image/png;base64,",
+            "vscode://file/etc/passwd",
+            "file://server/share/a.png",
+            "file:////server/share/a.png",
+            "file:a.png",
+            "//server/share/a.png",
+            r"\\server\share\a.png",
+            "%2F%2Fserver/share",
+            "a\nb.png",
+            "a%00.png",
+        ] {
+            assert_eq!(named(address), None, "{address}");
+        }
+    }
+}
