@@ -1,7 +1,9 @@
-//! The windows' frames and grounds follow the theme chosen in the settings; the page itself knows it already.
+//! The windows' frames and grounds follow the theme chosen in the settings, which the page itself knows already, and
+//! their pages are as large as is chosen there.
 
+use crate::windows;
 use octo_core::Octo;
-use octo_protocol::{Event, Snapshot, Theme, Topic, Update};
+use octo_protocol::{Event, Settings, Snapshot, Theme, Topic, Update, Zoom};
 use std::sync::{Mutex, PoisonError};
 use tauri::{AppHandle, Manager, WebviewWindow, utils::config::Color};
 
@@ -9,17 +11,24 @@ use tauri::{AppHandle, Manager, WebviewWindow, utils::config::Color};
 const LIGHT: Color = Color(0xff, 0xff, 0xff, 0xff);
 const DARK: Color = Color(0x1b, 0x1c, 0x1f, 0xff);
 
-/// The theme chosen in the settings, as last heard.
+/// What is chosen in the settings, as last heard.
 #[derive(Default)]
-pub(crate) struct Appearance(Mutex<Theme>);
+pub(crate) struct Appearance(Mutex<Chosen>);
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Chosen {
+    theme: Theme,
+    zoom: Zoom,
+}
 
 impl Appearance {
-    fn chosen(&self) -> Theme {
+    fn chosen(&self) -> Chosen {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, theme: Theme) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = theme;
+    /// What was chosen before.
+    fn set(&self, chosen: Chosen) -> Chosen {
+        std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), chosen)
     }
 }
 
@@ -28,35 +37,41 @@ pub(crate) fn follow(app: AppHandle, octo: Octo) {
     tauri::async_runtime::spawn(async move {
         let mut settings = match octo.subscribe(Topic::Settings).await {
             Ok(settings) => settings,
-            Err(error) => return tracing::warn!(%error, "the window does not follow the theme"),
+            Err(error) => return tracing::warn!(%error, "the window does not follow the settings"),
         };
         while let Some(batch) = settings.next().await {
-            let Some(theme) = batch.iter().rev().find_map(theme_of) else { continue };
-            let appearance = app.state::<Appearance>();
-            if appearance.chosen() == theme {
-                continue;
-            }
-            appearance.set(theme);
+            let Some(chosen) = batch.iter().rev().find_map(chosen_by) else { continue };
+            let before = app.state::<Appearance>().set(chosen);
             // One that opens later asks for itself.
             for window in app.webview_windows().into_values() {
-                if let Err(error) = apply(&window, theme) {
-                    tracing::warn!(%error, "a window did not take the theme");
+                let theme = if before.theme == chosen.theme { Ok(()) } else { apply(&window, chosen.theme) };
+                let zoom = if before.zoom == chosen.zoom { Ok(()) } else { enlarge(&window, chosen.zoom) };
+                if let Err(error) = theme.and(zoom) {
+                    tracing::warn!(%error, "a window did not take what was chosen");
                 }
             }
         }
     });
 }
 
-/// Gives a window that was just made its theme and its ground.
+/// Gives a window that was just made its theme, its ground and its size of things.
 ///
 /// # Errors
 /// When the window is gone.
 pub(crate) fn dress(window: &WebviewWindow) -> tauri::Result<()> {
-    match window.state::<Appearance>().chosen() {
+    let chosen = window.state::<Appearance>().chosen();
+    match chosen.theme {
         // It came as the system has it.
-        Theme::System => ground(window),
-        theme => apply(window, theme),
+        Theme::System => ground(window)?,
+        theme => apply(window, theme)?,
     }
+    // It came with the usual one.
+    if chosen.zoom == Zoom::default() { Ok(()) } else { enlarge(window, chosen.zoom) }
+}
+
+/// The small window is as large as its field is: it would not hold more.
+fn enlarge(window: &WebviewWindow, zoom: Zoom) -> tauri::Result<()> {
+    if windows::number(window.label()).is_some() { window.set_zoom(zoom.factor()) } else { Ok(()) }
 }
 
 fn apply(window: &WebviewWindow, theme: Theme) -> tauri::Result<()> {
@@ -77,11 +92,12 @@ fn ground(window: &WebviewWindow) -> tauri::Result<()> {
     window.set_background_color(Some(ground))
 }
 
-fn theme_of(update: &Update) -> Option<Theme> {
+fn chosen_by(update: &Update) -> Option<Chosen> {
+    let of = |settings: &Settings| Chosen { theme: settings.theme, zoom: settings.appearance.zoom };
     match update {
-        Update::Snapshot { snapshot: Snapshot::Settings { snapshot, .. } } => Some(snapshot.settings.theme),
+        Update::Snapshot { snapshot: Snapshot::Settings { snapshot, .. } } => Some(of(&snapshot.settings)),
         Update::Event { envelope } => match &envelope.event {
-            Event::SettingsChanged { snapshot } => Some(snapshot.settings.theme),
+            Event::SettingsChanged { snapshot } => Some(of(&snapshot.settings)),
             _ => None,
         },
         _ => None,

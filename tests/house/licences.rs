@@ -1,4 +1,4 @@
-//! Under which licences the code that Octo is built from may be.
+//! Under which licences the code that Octo is built from may be, and where it comes from.
 
 use cargo_metadata::MetadataCommand;
 use serde_json::Value;
@@ -36,6 +36,20 @@ fn every_crate_has_an_allowed_licence() {
         .map(|package| format!("{} {}: {:?}", package.name, package.version, package.license))
         .collect();
     assert!(refused.is_empty(), "not on the list of licences:\n{}", refused.join("\n"));
+}
+
+#[test]
+fn every_crate_is_of_this_project_or_of_the_registry() {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
+    let metadata = MetadataCommand::new().manifest_path(manifest).exec().expect("cargo metadata");
+    let project = metadata.workspace_root.clone();
+    let elsewhere = metadata.packages.iter().filter(|package| match &package.source {
+        Some(source) => !source.is_crates_io(),
+        None => !package.manifest_path.starts_with(&project),
+    });
+    let elsewhere: Vec<String> =
+        elsewhere.map(|package| format!("{} from {:?}", package.name, package.source)).collect();
+    assert!(elsewhere.is_empty(), "nobody keeps these:\n{}", elsewhere.join("\n"));
 }
 
 #[test]
