@@ -79,7 +79,7 @@ class Library {
     this.#loading = true;
     try {
       const page = await call("sessions", "list_sessions", { query: "", offset: this.sessions.length, limit: PAGE });
-      if (this.#state) this.#state = extend(this.#state, page.sessions, page.total);
+      this.#following?.change((state) => extend(state, page.sessions, page.total));
     } catch (error) {
       toasts.fail(error);
     } finally {
