@@ -1,7 +1,7 @@
 /** The acceptance cases of sessions: beginning, finding, keeping and changing them. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { current, pasteScreenshot, pick, row, say } from "./person";
+import { current, pasteScreenshot, pick, row, say, tellRuns } from "./person";
 import { Stage, asked, close, restart, settled, untilFocused } from "./stage";
 
 let stage: Stage;
@@ -165,6 +165,70 @@ describe("sessions", () => {
     expect(await elsewhere({ type: "rename_session", title: "The landlord" }, "The landlord", "pinned")).toBe(true);
     await expect.poll(() => title.innerText()).toBe("The landlord");
     expect(await elsewhere({ type: "delete_session" }, "The landlord", "gone")).toBe(true);
+    await close(page);
+  });
+
+  it("runs of a task that stand below each other are one line until they are unfolded", async () => {
+    const page = await stage.open({ scene: "main" });
+    const name = "Morning brief";
+    const own = await page.getByTestId("session-row").count();
+    const unread = { read_at: 0 };
+    const waiting = { status: "waiting" };
+    await tellRuns(page, name, [{}, {}, unread, { status: "failed", ...unread }, unread, waiting]);
+    const fold = page.getByTestId("runs-row");
+    await fold.waitFor();
+    // The newest, the one that failed unseen, and above all the one that waits.
+    await expect.poll(() => row(page, name).count()).toBe(3);
+    expect(await fold.getAttribute("aria-expanded")).toBe("false");
+    expect(await fold.innerText()).toContain(say("side.runs.other", { n: 3 }));
+    expect(await fold.textContent()).toContain(say("side.runs.unread.other", { n: 2 }));
+    const tops = async (): Promise<number[]> => {
+      const rows = page.locator(".side-list .row");
+      return rows.evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
+    };
+    // Each line has a place of its own.
+    const places = async (): Promise<boolean> => {
+      const all = await tops();
+      return all.every((top, nth) => nth === 0 || top - (all[nth - 1] ?? 0) >= 28);
+    };
+    await expect.poll(places).toBe(true);
+
+    // By keys: from the row above, as in a tree, and on to what came out.
+    const newest = row(page, name).nth(1);
+    await newest.focus();
+    await page.keyboard.press("ArrowDown");
+    await untilFocused(page, "runs-row");
+    await page.keyboard.press("ArrowRight");
+    await expect.poll(() => row(page, name).count()).toBe(6);
+    await untilFocused(page, "runs-row");
+    expect(await fold.getAttribute("aria-expanded")).toBe("true");
+    await expect.poll(places).toBe(true);
+    await page.keyboard.press("ArrowDown");
+    await untilFocused(page, "session-row");
+    // Going to a page without the list and back changes nothing of it.
+    await page.getByTestId("open-settings").click();
+    await page.getByTestId("settings").waitFor();
+    await page.keyboard.press("Alt+ArrowLeft");
+    await expect.poll(() => row(page, name).count()).toBe(6);
+
+    // Where one is folded it can be said that all were seen.
+    await fold.click();
+    await expect.poll(() => row(page, name).count()).toBe(3);
+    await page.getByTestId("runs-read").focus();
+    await page.keyboard.press("Enter");
+    await untilFocused(page, "runs-row");
+    expect(await asked(page, "mark_read")).toHaveLength(2);
+
+    // Ctrl with a number counts what is seen: past the newest and the one that failed.
+    const ids = await page.getByTestId("session-row").evaluateAll((all) => all.map((one) => one.dataset["session"]));
+    const place = ids.indexOf((await newest.getAttribute("data-session")) ?? "") + 2;
+    await page.keyboard.press(`Control+${place + 1}`);
+    await expect.poll(() => current(page)).toBe(ids[place]);
+    expect(ids).toHaveLength(own + 3);
+    // What is looked for is not folded.
+    await page.getByTestId("search").fill(name);
+    await expect.poll(() => row(page, name).count()).toBe(6);
+    expect(await fold.count()).toBe(0);
     await close(page);
   });
 

@@ -1,6 +1,7 @@
 /** Everything by keys: reached, seen, left and come back to. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { pick, row, say } from "./person";
 import { Stage, close, focused, settled, untilFocused } from "./stage";
 import { walk } from "./walk";
 
@@ -282,6 +283,50 @@ describe("the window's keys", () => {
     await page.keyboard.press("Control+,");
     await page.waitForSelector('[data-testid="settings"]');
     expect(await focused(page)).not.toBe("composer");
+    await close(page);
+  });
+
+  it("and a mouse's side buttons go back and forward through where one was, past what was deleted", async () => {
+    const page = await stage.open({ scene: "main" });
+    const at = (title: string) =>
+      expect.poll(() => page.locator('[data-testid="session-row"][aria-current]').innerText()).toContain(title);
+    for (const title of ["Resume uploads", "Rename photos", "Reply to the landlord"]) await row(page, title).click();
+    await page.getByTestId("open-usage").click();
+    await page.keyboard.press("Alt+ArrowLeft");
+    await at("Reply to the landlord");
+    // From a field of text as well: an arrow with Alt edits none here.
+    await page.getByTestId("composer").focus();
+    await page.keyboard.press("Alt+ArrowLeft");
+    await at("Rename photos");
+    await page.keyboard.press("Alt+ArrowRight");
+    await at("Reply to the landlord");
+    await row(page, "Rename photos").click({ button: "right" });
+    await pick(page, say("session.delete"));
+    await expect.poll(() => row(page, "Rename photos").count()).toBe(0);
+    const side = (button: number): Promise<boolean> =>
+      page.evaluate(
+        // As a shell makes one where the web view knows no such buttons; whether that is all that comes of it.
+        (button) =>
+          !document.body.dispatchEvent(new MouseEvent("mouseup", { button, bubbles: true, cancelable: true })),
+        button,
+      );
+    expect(await side(3)).toBe(true);
+    await at("Resume uploads");
+    expect(await side(4)).toBe(true);
+    await at("Reply to the landlord");
+    await page.keyboard.press("Alt+ArrowRight");
+    await expect.poll(() => page.getByTestId("open-usage").getAttribute("aria-current")).toBe("page");
+    // Nothing lies ahead of it.
+    await page.keyboard.press("Alt+ArrowRight");
+    expect(await page.getByTestId("open-usage").getAttribute("aria-current")).toBe("page");
+    await page.keyboard.press("Control+/");
+    const sheet = page.getByTestId("shortcuts");
+    expect(await sheet.innerText()).toContain(say("keys.back"));
+    // What lies over the window stays there.
+    expect(await side(3)).toBe(true);
+    await page.keyboard.press("Alt+ArrowLeft");
+    await page.keyboard.press("Escape");
+    expect(await page.getByTestId("open-usage").getAttribute("aria-current")).toBe("page");
     await close(page);
   });
 });

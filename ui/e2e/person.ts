@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Locator, type Page } from "playwright-core";
+import { drive } from "./stage";
 
 type Words = Readonly<Record<string, string>>;
 
@@ -49,6 +50,20 @@ export async function pick(page: Page, name: string): Promise<void> {
 export async function settings(page: Page, section: string): Promise<void> {
   await page.getByTestId("open-settings").click();
   await page.locator(`[data-page="${section}"]`).first().click();
+}
+
+/** Tells of runs of a task that were over a moment ago, newest first: each with what is the matter with it. */
+export async function tellRuns(page: Page, title: string, matters: readonly Record<string, unknown>[]): Promise<void> {
+  const now = await page.evaluate(() => Date.now());
+  const usage = { input: 0, cache_read: 0, cache_write: 0, output: 0 };
+  const events = matters.map((matter, nth) => {
+    const at = now - nth * 100;
+    const times = { created_at: at, updated_at: at, read_at: at };
+    const kind = { folder: "/home/mei/code", profile: "general", mode: "autonomous", model: null, source: "task" };
+    const info = { id: `${nth}`.padStart(32, "d"), title, ...kind, pinned: false, status: "idle", ...times, usage };
+    return { topic: { type: "sessions" }, event: { type: "session_listed", info: { ...info, ...matter } } };
+  });
+  await drive(page, { events });
 }
 
 /** A session of the list by its title. */

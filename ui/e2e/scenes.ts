@@ -1,6 +1,7 @@
 /** The scenes that pictures are taken of, and more that are only opened by keys: each is a page, a dialog or a menu. */
 import type { Page } from "playwright-core";
 import { scenes as pictured } from "../scripts/pictures.mjs";
+import { tellRuns } from "./person";
 
 /** What is opened and how one gets to where the scene is. */
 export interface Scene {
@@ -45,6 +46,13 @@ const more: Record<string, Scene> = {
     async act(page) {
       await page.keyboard.press("Control+/");
       await page.waitForSelector('[data-testid="shortcuts"][open]');
+    },
+  },
+  "folded-runs": {
+    fake: "main",
+    async act(page) {
+      await tellRuns(page, "Morning brief", [{}, {}, { read_at: 0 }, { status: "failed", read_at: 0 }, {}]);
+      await page.getByTestId("runs-row").waitFor();
     },
   },
   "session-menu": {

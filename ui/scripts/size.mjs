@@ -1,7 +1,7 @@
 /**
  * Fails when what the page loads at start grows past its budget: kilobytes (1000 bytes) of JavaScript and CSS of
  * the entry and everything it imports statically, gzip-compressed, which is close to what must be read and parsed.
- * Measured 135 kB on 2026-11-23. Chunks loaded later (a session, code highlighting, settings, the Chinese words) are
+ * Measured 138 kB on 2026-11-24. Chunks loaded later (a session, code highlighting, settings, the Chinese words) are
  * not counted.
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -10,8 +10,9 @@ import { gzipSync } from "node:zlib";
 
 // 206 while the view of a session was among it: it reads Markdown and knows every card, and is read once the first
 // page is painted. The largest part now are the English words of all pages, which grow with every page. 135 until drafts
-// followed the person from window to window.
-const BUDGET_KB = 137;
+// followed the person from window to window. 137 until the list folded runs of tasks and one could go back: both are in
+// what is seen first.
+const BUDGET_KB = 138.5;
 const dist = new URL("../dist/", import.meta.url).pathname;
 if (!existsSync(join(dist, "index.html"))) {
   console.error("ui/dist is missing: build first (npm run build)");

@@ -170,6 +170,8 @@ export const testids = {
   shortcutReset: "shortcut-reset",
   listOrder: "list-order", // its parts: list-order-time, list-order-folder
   folderRow: "folder-row",
+  runsRow: "runs-row",
+  runsRead: "runs-read",
   folderMore: "folder-more",
   tasksOff: "tasks-off",
   tasksAtTheirTimes: "tasks-at-their-times",

@@ -12,7 +12,7 @@ import { t } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
 import { describe, expect, it } from "vitest";
 
-const { replayed, target, open, all, get } = settingsStage();
+const { replayed, target, open, close, all, get } = settingsStage();
 const { asked } = replayed;
 
 describe("a copy that comes back", () => {
@@ -143,6 +143,32 @@ describe("updates", () => {
     expect(toasts.list.at(-1)?.text).toContain("9.1.0");
     open("about");
     await until(() => expect(get(testids.updateOffer).textContent).toContain("Herons"));
+    expect(asked.some((call) => call.type === "install_update")).toBe(false);
+    updates.offer = null;
+  });
+
+  it("are not installed while a newer one is looked for, also by who left the page and came back", async () => {
+    build({ type: "able" });
+    const offer = (version: string) => ({ version, notes: "", released: null });
+    await errands.run({ type: "update_found", offer: offer("9.1.0") });
+    const desktop = replayed.instead;
+    let found: ((reply: unknown) => void) | undefined;
+    replayed.instead = (call) =>
+      call.type === "look_for_update" ? new Promise((resolve) => (found = resolve)) : desktop?.(call);
+    const install = () => get(testids.updateInstall) as HTMLButtonElement;
+    const look = () => get(testids.updateLook) as HTMLButtonElement;
+    open("about");
+    await until(() => expect(look().disabled).toBe(false));
+    expect(install().disabled).toBe(false);
+    look().click();
+    await until(() => expect(install().disabled).toBe(true));
+    await close();
+    open("about");
+    expect(install().disabled).toBe(true);
+    await updates.install("9.1.0");
+    found?.({ type: "update", offer: offer("9.2.0") });
+    await until(() => expect(install().disabled).toBe(false));
+    expect(get(testids.updateOffer).textContent).toContain("9.2.0");
     expect(asked.some((call) => call.type === "install_update")).toBe(false);
     updates.offer = null;
   });

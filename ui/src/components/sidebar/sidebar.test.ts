@@ -11,7 +11,7 @@ import { flushSync } from "svelte";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import Sidebar from "./Sidebar.svelte";
 
-const { replayed, target, show, all, get } = mounted();
+const { replayed, target, show, close, all, get } = mounted();
 
 beforeAll(() => drawsAll(".side-list"));
 beforeEach(async () => {
@@ -43,7 +43,10 @@ describe("the list by folders", () => {
     const inFirst = ofFolder(newest?.folder ?? "").map(({ id }) => id);
     await until(() => expect(new Set(shownIds())).toEqual(new Set([...apart, ...inFirst])));
 
-    // Left closes it, right opens it again, as in a tree.
+    // Left closes it, right opens it again, as in a tree; with Alt it is the window's.
+    first?.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", altKey: true, bubbles: true }));
+    flushSync();
+    expect(first?.getAttribute("aria-expanded")).toBe("true");
     first?.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", bubbles: true }));
     await until(() => expect(new Set(shownIds())).toEqual(new Set(apart)));
     folders()[1]?.click();
@@ -56,6 +59,62 @@ describe("the list by folders", () => {
     await until(() => expect(folders().some((row) => row.title === "/quite/new")).toBe(true));
     await preferences.change({ appearance: { ...settings.appearance, list: "time" } });
     await until(() => expect(folders().length).toBe(0));
+  });
+});
+
+describe("runs of a task", () => {
+  const fold = () => get(testids.runsRow);
+  const runs = () => all(testids.sessionRow).filter((row) => row.textContent?.includes("Morning brief"));
+  /** Makes runs of one task of sessions that are listed. */
+  async function tell(sessions: readonly SessionInfo[], change: Partial<SessionInfo> = {}): Promise<void> {
+    for (const info of sessions) {
+      const task = { source: "task", title: "Morning brief", folder: "/x", profile: "general" } as const;
+      const seen = { pinned: false, status: "idle", read_at: Infinity } as const;
+      const told: SessionInfo = { ...info, ...task, ...seen, ...change };
+      replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: told });
+    }
+    await until(() => expect(all(testids.runsRow).length).toBeGreaterThan(0));
+  }
+  const press = (key: string): void => {
+    fold().dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    flushSync();
+  };
+
+  it("unfold and fold by keys, and not while one of them is being renamed", async () => {
+    const untroubled = library.sessions.filter(({ id }) => library.trouble(id) === null);
+    await tell(untroubled.slice(0, 6), { updated_at: Date.now() });
+    expect([runs().length, words(fold())]).toEqual([1, "and 5 earlier runs"]);
+    press("ArrowLeft");
+    expect(fold().getAttribute("aria-expanded")).toBe("false");
+    press("ArrowRight");
+    await until(() => expect(runs().length).toBe(6));
+    expect(all(testids.runsRead)).toEqual([]);
+    const third = runs()[2];
+    third?.dispatchEvent(new KeyboardEvent("keydown", { key: "F2", bubbles: true }));
+    [...target.querySelectorAll<HTMLElement>(".menu-item")]
+      .find((item) => item.textContent?.includes(t("session.rename")))
+      ?.click();
+    await until(() => expect(target.querySelector(".row-field input")).toBeTruthy());
+    press("ArrowLeft");
+    await until(() => expect(words(fold())).toBe("and 4 earlier runs"));
+    expect(target.querySelector(".row-field input"), "what is typed stays").toBeTruthy();
+  });
+
+  it("that leave too little to scroll have the next page read, and no more than that", async () => {
+    await close();
+    history.replaceState(null, "", "/?fast&sessions=400");
+    await replayed.begin("main");
+    await library.begin();
+    show(Sidebar, {});
+    const list = get(testids.sessionList);
+    Object.defineProperty(list, "clientHeight", { value: 600 });
+    await until(() => expect(all(testids.sessionRow).length).toBeGreaterThan(0));
+    const first = [...library.sessions];
+    expect([first.length, replayed.of("list_sessions").length]).toEqual([100, 0]);
+    await tell(first, { updated_at: Date.now() });
+    await until(() => expect(library.sessions.length).toBe(200));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(replayed.of("list_sessions").length).toBe(1);
   });
 });
 

@@ -29,7 +29,10 @@ export class Draft {
   #command: string | null = null;
   /** What is brought once what the core kept is there. */
   #brought: { text: string; foreign: boolean } | null = null;
-  /** Whether somebody else wrote a part of it: the person is told to read it. */
+  /**
+   * Whether somebody else wrote a part of it, or of what stood in its place since it was last sent: the person is told
+   * to read it, as long as there is a text. An emptied one comes back with a key or from the clipboard.
+   */
   foreign = $state(false);
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -65,9 +68,8 @@ export class Draft {
     this.changed();
   }
 
-  /** Notes that it changed. What somebody else wrote is gone with the whole of the text. */
+  /** Notes that it changed. */
   changed(): void {
-    if (this.text.trim() === "") this.foreign = false;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.flush(), PAUSE);
   }
@@ -119,15 +121,17 @@ export class Draft {
     return JSON.stringify(this.#draft);
   }
 
+  /** Of an empty text nothing is foreign: after a restart nothing brings back what stood there. */
   get #draft(): KeptDraft {
-    return { text: this.text, attachments: [...this.attachments], foreign: this.foreign };
+    const foreign = this.foreign && this.text.trim() !== "";
+    return { text: this.text, attachments: [...this.attachments], foreign };
   }
 
-  /** Is what the core kept. */
+  /** Is what the core kept. A field forgets what can be undone in it with another text, and not with the same one. */
   #read(kept: KeptDraft): void {
+    this.foreign = kept.foreign || (this.foreign && this.text === kept.text);
     this.text = kept.text;
     this.attachments = kept.attachments.filter(isAttachment);
-    this.foreign = kept.foreign;
     this.#kept = this.#now;
   }
 

@@ -135,13 +135,88 @@ describe("a draft", () => {
     expect([again.text, again.foreign]).toEqual(["Delete everything", true]);
     again.restore(again.take());
     expect(again.foreign, "what could not be sent is as it was").toBe(true);
-    again.text = "";
-    again.changed();
-    again.text = "My own";
-    again.changed();
-    expect(again.foreign, "nothing of it is left").toBe(false);
     forgetDraft(draft.session ?? "");
     forgetDraft(again.session ?? "");
+  });
+
+  describe("whose text by somebody else was taken out", () => {
+    const theirs: Draft = { text: "Delete everything", attachments: [], foreign: true };
+    /** Such a draft, and how text gets into its field. */
+    const emptied = () => {
+      const draft = anew(theirs);
+      const write = (text: string): void => {
+        draft.text = text;
+        draft.changed();
+      };
+      write(" ");
+      write("");
+      return { draft, write };
+    };
+    const keptNow = (draft: { flush: () => void }): unknown => {
+      draft.flush();
+      return (asked.findLast((call) => (call as { type: string }).type === "set_draft") as { draft: unknown }).draft;
+    };
+
+    it("has it back with its mark when that is undone, also after a restart", () => {
+      const { draft, write } = emptied();
+      expect(keptNow(draft), "nothing is foreign in no text").toEqual(nothing);
+      write(theirs.text);
+      expect(draft.foreign).toBe(true);
+      expect(keptNow(draft)).toEqual(theirs);
+      expect(anew(theirs).foreign).toBe(true);
+      // After a restart no key brings back what was emptied.
+      expect(anew(nothing).foreign).toBe(false);
+    });
+
+    it("has it back with its mark after the person was in another window that wrote nothing", async () => {
+      vi.useFakeTimers();
+      const { draft, write } = emptied();
+      draft.flush();
+      await vi.runAllTimersAsync();
+      answer = ({ call }) => (call.type === "get_draft" ? nothing : {});
+      refreshDrafts();
+      await vi.runAllTimersAsync();
+      expect(asked.at(-1)).toEqual({ type: "get_draft", session: draft.session });
+      write(theirs.text);
+      expect(draft.foreign).toBe(true);
+      // What was written in the other window is said to be whose it is there.
+      draft.flush();
+      await vi.runAllTimersAsync();
+      answer = ({ call }) => (call.type === "get_draft" ? { ...nothing, text: "My own" } : {});
+      refreshDrafts();
+      await vi.runAllTimersAsync();
+      expect([draft.text, draft.foreign]).toEqual(["My own", false]);
+      vi.useRealTimers();
+      forgetDraft(draft.session ?? "");
+    });
+
+    it("is without the mark once it was sent, and with it where it could not be", () => {
+      const { draft, write } = emptied();
+      draft.attach([file("/a")]);
+      const taken = draft.take();
+      expect(draft.foreign).toBe(false);
+      draft.restore(taken);
+      write(theirs.text);
+      expect(draft.foreign, "not sent after all").toBe(true);
+      draft.take();
+      write("My own");
+      expect(draft.foreign).toBe(false);
+      forgetDraft(draft.session ?? "");
+    });
+
+    it("is without the mark once another window sent it, and not by a message that only says the same", () => {
+      const message = { role: "user", blocks: [{ type: "text", text: theirs.text }] } as unknown as Message;
+      const { draft, write } = emptied();
+      draft.flush();
+      sentElsewhere(draft.session ?? "", message);
+      write(theirs.text);
+      expect(draft.foreign).toBe(true);
+      draft.flush();
+      sentElsewhere(draft.session ?? "", message);
+      write("My own");
+      expect(draft.foreign).toBe(false);
+      forgetDraft(draft.session ?? "");
+    });
   });
 
   it("takes each file and picture once", () => {

@@ -7,7 +7,6 @@ import { navigation, type SettingsPage } from "./navigation.svelte";
 import { ownWindow } from "./own-window";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
-import { updates } from "./updates.svelte";
 
 /** What is told or asked over whatever page is shown. */
 const STAYS: ReadonlySet<Errand["type"]> = new Set(["ask_closing", "update_found", "refused"]);
@@ -74,7 +73,8 @@ class Errands {
         this.closing = true;
         return;
       case "update_found":
-        updates.found(errand.offer);
+        // Rare: not part of what loads at start.
+        (await import("./updates.svelte")).updates.found(errand.offer);
         return;
       case "refused":
         toasts.fail(errand.error);

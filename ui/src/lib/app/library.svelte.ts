@@ -1,6 +1,6 @@
 /** The list of sessions with what can be done to each. */
 import { call } from "$lib/ipc";
-import type { BranchPoint, SessionInfo, Trouble } from "$lib/ipc/types";
+import type { BranchPoint, SessionInfo, Trouble, Update } from "$lib/ipc/types";
 import { type ListState, apply, extend, grouped } from "$lib/state/list";
 import { t } from "$lib/words/words.svelte";
 import { forgetDraft } from "./drafts.svelte";
@@ -14,13 +14,15 @@ class Library {
   #state = $state.raw<ListState | null>(null);
   #loading = false;
   #following: Following<ListState> | undefined;
+  /** Those that were deleted while the window lived: asked when one goes there. */
+  readonly #gone = new Set<string>();
 
   /** (Re)begins to follow the list; resolves with the first snapshot, and rejects when there is none. */
   begin(): Promise<void> {
     this.#following?.stop();
     return new Promise((resolve, reject) => {
       let begun = false;
-      this.#following = follow<ListState>({ type: "sessions" }, apply, {
+      this.#following = follow<ListState>({ type: "sessions" }, (state, update) => apply(state, this.#noted(update)), {
         state: (state) => {
           this.#state = state;
           begun = true;
@@ -38,6 +40,19 @@ class Library {
         },
       });
     });
+  }
+
+  #noted(update: Update): Update {
+    if (update.type !== "event") return update;
+    const { event } = update.envelope;
+    if (event.type === "session_removed") this.#gone.add(event.id);
+    else if (event.type === "session_listed") this.#gone.delete(event.info.id);
+    return update;
+  }
+
+  /** Whether a session was deleted meanwhile. One that is not listed may only not be loaded. */
+  isGone(id: string): boolean {
+    return this.#gone.has(id);
   }
 
   get sessions(): readonly SessionInfo[] {
@@ -64,7 +79,7 @@ class Library {
     this.#loading = true;
     try {
       const page = await call("sessions", "list_sessions", { query: "", offset: this.sessions.length, limit: PAGE });
-      if (this.#state) this.#state = extend(this.#state, page.sessions, page.total);
+      this.#following?.change((state) => extend(state, page.sessions, page.total));
     } catch (error) {
       toasts.fail(error);
     } finally {

@@ -1,4 +1,5 @@
 /** What is on screen. */
+import { type Trail, stepped, visited } from "$lib/state/trail";
 import { Conversation } from "./conversation.svelte";
 import { newDraft } from "./drafts.svelte";
 import { library } from "./library.svelte";
@@ -33,6 +34,10 @@ export type Place =
   | { page: "trash" }
   | { page: "settings"; section: SettingsPage };
 
+/** A place as it is come back to: a session by its id, at the message it was opened at. The first run is none. */
+type Kept =
+  Exclude<Place, { page: "welcome" | "session" }> | { page: "session"; session: string; message: string | null };
+
 /** Where the last place is kept between runs; only a hint, losing it is harmless. */
 const LAST = "octo.last-session";
 
@@ -43,6 +48,13 @@ class Navigation {
   searchAsked = $state(0);
   /** Where one was before the settings. */
   #before: Place | null = null;
+  #trail: Trail<Kept> = { spots: [], at: -1 };
+
+  #go(place: Exclude<Place, { page: "session" }>): void {
+    this.#leave();
+    this.place = place;
+    if (place.page !== "welcome") this.#trail = visited(this.#trail, place);
+  }
 
   #leave(): void {
     if (this.place.page === "session") this.place.conversation.close();
@@ -50,6 +62,7 @@ class Navigation {
 
   /** Opens a session, and a message in it. */
   session(id: string, message: string | null = null): void {
+    this.#trail = visited(this.#trail, { page: "session", session: id, message });
     if (this.place.page === "session" && this.place.conversation.id === id) {
       if (message) void this.place.conversation.jump(message);
       return;
@@ -64,8 +77,7 @@ class Navigation {
 
   /** A session that is not started yet, in a folder where one is meant. */
   fresh(folder: string | null = null): void {
-    this.#leave();
-    this.place = { page: "new", folder };
+    this.#go({ page: "new", folder });
   }
 
   /** A session that is not started yet, with a command at the start of its message. */
@@ -75,44 +87,36 @@ class Navigation {
   }
 
   welcome(): void {
-    this.#leave();
-    this.place = { page: "welcome" };
+    this.#go({ page: "welcome" });
   }
 
   activity(): void {
-    this.#leave();
-    this.place = { page: "activity" };
+    this.#go({ page: "activity" });
   }
 
   tasks(): void {
-    this.#leave();
-    this.place = { page: "tasks" };
+    this.#go({ page: "tasks" });
   }
 
   skills(): void {
-    this.#leave();
-    this.place = { page: "skills" };
+    this.#go({ page: "skills" });
   }
 
   memory(): void {
-    this.#leave();
-    this.place = { page: "memory" };
+    this.#go({ page: "memory" });
   }
 
   usage(): void {
-    this.#leave();
-    this.place = { page: "usage" };
+    this.#go({ page: "usage" });
   }
 
   trash(): void {
-    this.#leave();
-    this.place = { page: "trash" };
+    this.#go({ page: "trash" });
   }
 
   settings(section: SettingsPage = "models"): void {
-    this.#leave();
     if (this.place.page !== "settings") this.#before = this.place;
-    this.place = { page: "settings", section };
+    this.#go({ page: "settings", section });
   }
 
   /** From the settings back to where one was before them. */
@@ -122,7 +126,20 @@ class Navigation {
     else if (before.page === "session") this.session(before.conversation.id);
     // The folder it began with may have been changed since: what was chosen is kept.
     else if (before.page === "new") this.fresh();
-    else this.place = before;
+    else this.#go(before);
+  }
+
+  /** To the nearest place one was at before this one, or after it; what was deleted meanwhile is left out. */
+  step(way: "back" | "forward"): void {
+    const trail = stepped(this.#trail, way, (spot) => spot.page !== "session" || !library.isGone(spot.session));
+    const spot = trail?.spots[trail.at];
+    if (!trail || !spot) return;
+    if (spot.page === "session") this.session(spot.session, spot.message);
+    else if (spot.page === "new") this.fresh();
+    else if (spot.page === "settings") this.settings(spot.section);
+    else this.#go(spot);
+    // Going there is no new place.
+    this.#trail = trail;
   }
 
   /** Where one comes back to: the session that was open last, else the newest, else a new one. */

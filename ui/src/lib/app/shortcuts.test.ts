@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ariaKeys, keyOf, pressed, shortcuts, writtenKeys } from "./shortcuts";
 
 const press = (key: string, more: KeyboardEventInit = {}) => new KeyboardEvent("keydown", { key, ...more });
@@ -45,6 +45,38 @@ describe("shortcuts", () => {
     expect(what(ctrl("л", { code: "KeyK" }))).toBe("palette");
     // Where the slash needs Shift.
     expect(what(ctrl("/", { shiftKey: true }))).toBe("overview");
+  });
+
+  it("go back and forward as the system's browsers do, with no key that edits text", async () => {
+    const alt = (key: string, more: KeyboardEventInit = {}) => press(key, { altKey: true, ...more });
+    const all = [alt("ArrowLeft"), alt("ArrowRight"), press("[", { metaKey: true }), press("]", { metaKey: true })];
+    expect(all.map((event) => what(event))).toEqual(["back", "forward", null, null]);
+    for (const more of [{ shiftKey: true }, { ctrlKey: true }, { metaKey: true }])
+      expect(what(alt("ArrowLeft", more))).toBeNull();
+    expect([what(alt("ArrowUp")), what(press("ArrowLeft")), what(alt("?"), "not_typing")]).toEqual([null, null, null]);
+    expect([keyOf("back", "mac"), keyOf("back", "linux"), keyOf("forward", "windows")]).toEqual([
+      "⌘[",
+      "Alt+←",
+      "Alt+→",
+    ]);
+
+    vi.resetModules();
+    vi.doMock("./platform", () => ({
+      platform: "mac",
+      commandKey: (event: KeyboardEvent) => event.metaKey && !event.ctrlKey,
+    }));
+    const mac = await import("./shortcuts");
+    const { chooseKeys } = await import("./chosen-keys.svelte");
+    const there = (event: KeyboardEvent) => mac.pressed(event, "typing")?.id ?? null;
+    expect(all.map(there)).toEqual([null, null, "back", "forward"]);
+    // Where another letter stands in the bracket's place.
+    expect(there(press("ü", { metaKey: true, code: "BracketLeft" }))).toBe("back");
+    // Nobody chooses them for something else, and who did before there was a way back keeps that.
+    expect(mac.readChoice("side", press("[", { metaKey: true }))).toEqual({ type: "used", by: "back" });
+    chooseKeys({ side: "Mod+[" });
+    expect(there(press("[", { metaKey: true }))).toBe("side");
+    vi.doUnmock("./platform");
+    vi.resetModules();
   });
 
   it("leave a question mark to whoever types", () => {

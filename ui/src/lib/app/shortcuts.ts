@@ -17,6 +17,8 @@ interface Entry {
   readonly id: string;
   readonly place: ShortcutPlace;
   readonly keys: readonly string[];
+  /** The keys on a Mac, where they are others. */
+  readonly mac?: readonly string[];
   readonly words: WordKey;
 }
 
@@ -28,6 +30,9 @@ const list = [
   { id: "side", place: "window", keys: ["Mod+B"], words: "keys.side" },
   { id: "activity", place: "window", keys: ["Mod+J"], words: "keys.activity" },
   { id: "settings", place: "window", keys: ["Mod+,"], words: "keys.settings" },
+  // As each system's browsers have it: with Option, an arrow moves by words in a Mac's fields of text.
+  { id: "back", place: "window", keys: ["Alt+Left"], mac: ["Mod+["], words: "keys.back" },
+  { id: "forward", place: "window", keys: ["Alt+Right"], mac: ["Mod+]"], words: "keys.forward" },
   { id: "overview", place: "window", keys: ["Mod+/", "?"], words: "keys.overview" },
   { id: "stop", place: "session", keys: ["Esc"], words: "keys.stop" },
   { id: "time", place: "session", keys: ["Mod+T"], words: "keys.time" },
@@ -53,8 +58,8 @@ export type Platform = typeof platform;
 
 const SIGNS: Record<Platform, Record<string, string>> = {
   mac: { Mod: "⌘", Shift: "⇧", Enter: "↵", Up: "↑", Down: "↓", Tab: "⇥" },
-  windows: { Mod: "Ctrl", Enter: "↵", Up: "↑", Down: "↓" },
-  linux: { Mod: "Ctrl", Enter: "↵", Up: "↑", Down: "↓" },
+  windows: { Mod: "Ctrl", Enter: "↵", Up: "↑", Down: "↓", Left: "←", Right: "→" },
+  linux: { Mod: "Ctrl", Enter: "↵", Up: "↑", Down: "↓", Left: "←", Right: "→" },
 };
 
 /** One key as it is written on a system: `⇧⌘F` on a Mac, `Ctrl+Shift+F` elsewhere. */
@@ -67,7 +72,7 @@ function writtenKey(key: string, system: Platform): string {
 
 /** The keys of a shortcut as they are written on a system, each one by itself. */
 export function writtenKeys(id: ShortcutId, system: Platform = platform): readonly string[] {
-  return keysOf(id).map((keys) => written(keys, system));
+  return keysOf(id, system).map((keys) => written(keys, system));
 }
 
 /** Keys that are pressed after each other, as they are written on a system. */
@@ -103,15 +108,16 @@ function entry(id: ShortcutId): Entry {
   return list.find((known) => known.id === id) ?? list[0];
 }
 
-/** The keys a shortcut has where the person chose none. */
-export function usualKeys(id: ShortcutId): readonly string[] {
-  return entry(id).keys;
+/** The keys a shortcut has on a system where the person chose none. */
+export function usualKeys(id: ShortcutId, system: Platform = platform): readonly string[] {
+  const { keys, mac } = entry(id);
+  return system === "mac" ? (mac ?? keys) : keys;
 }
 
 /** The keys a shortcut has now. A sign that does the same without Mod stays beside what is chosen. */
-function keysOf(id: ShortcutId, chosen: ChosenKeys = chosenKeys()): readonly string[] {
-  const usual = usualKeys(id);
-  const own = isChoosable(id) ? chosen[id] : undefined;
+function keysOf(id: ShortcutId, system: Platform = platform): readonly string[] {
+  const usual = usualKeys(id, system);
+  const own = isChoosable(id) ? chosenKeys()[id] : undefined;
   return own === undefined ? usual : [own, ...usual.filter((key) => !key.startsWith("Mod+"))];
 }
 
@@ -123,7 +129,7 @@ export function keyOf(id: ShortcutId, system: Platform = platform): string {
 /** The keys of a shortcut as `aria-keyshortcuts` wants them. */
 export function ariaKeys(id: ShortcutId, system: Platform = platform): string {
   const mod = system === "mac" ? "Meta" : "Control";
-  return keysOf(id)
+  return keysOf(id, system)
     .map((key) => key.replaceAll("Mod", mod))
     .join(" ");
 }
@@ -142,6 +148,9 @@ export const choosable = [
   "overview",
   "time",
 ] as const satisfies readonly (ShortcutId & WindowShortcut)[];
+
+/** Those that go through the places one was at, whose keys are the system's. */
+const steps = ["back", "forward"] as const satisfies readonly ShortcutId[];
 
 /** Whether the person may choose the keys of a shortcut. */
 export function isChoosable(id: ShortcutId): id is WindowShortcut {
@@ -167,7 +176,7 @@ export function readChoice(id: WindowShortcut, event: KeyboardEvent): KeyChoice 
   if (keys === null) return { type: "none" };
   const rest = keys.slice("Mod+".length);
   if (TAKEN.includes(rest) || /^[0-9]$/.test(rest)) return { type: "taken", keys };
-  const by = choosable.find((known) => known !== id && keysOf(known).includes(keys));
+  const by = [...choosable, ...steps].find((known) => known !== id && keysOf(known).includes(keys));
   return by === undefined ? { type: "keys", keys } : { type: "used", by };
 }
 
@@ -180,13 +189,16 @@ export function withChoice(id: WindowShortcut, keys: string | null, chosen: Chos
 
 /** What was pressed: a shortcut, and for sessions by number which one, from 0. */
 export interface Pressed {
-  readonly id: WindowShortcut | "nth";
+  readonly id: WindowShortcut | (typeof steps)[number] | "nth";
   readonly nth: number;
 }
 
+/** Where the brackets are: many keyboards have a letter of their own there. */
+const BRACKETS: Partial<Record<string, string>> = { BracketLeft: "[", BracketRight: "]" };
+
 /** The key by its letter; with a keyboard that writes no Latin letters, by its place. */
 function letter({ key, code }: Pick<KeyboardEvent, "key" | "code">): string {
-  const known = /^[\x21-\x7e]$/.test(key) ? key : (/^Key([A-Z])$/.exec(code)?.[1] ?? key);
+  const known = /^[\x21-\x7e]$/.test(key) ? key : (/^Key([A-Z])$/.exec(code)?.[1] ?? BRACKETS[code] ?? key);
   return known.toUpperCase();
 }
 
@@ -200,16 +212,22 @@ function modKeys(event: KeyboardEvent): string | null {
   return `Mod+${shifted ? "Shift+" : ""}${key}`;
 }
 
+/** An arrow with Alt alone, as shortcuts are written; null for everything else. */
+function altArrow({ key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent): string | null {
+  if (!altKey || ctrlKey || metaKey || shiftKey) return null;
+  return key === "ArrowLeft" ? "Alt+Left" : key === "ArrowRight" ? "Alt+Right" : null;
+}
+
 /** Which shortcut of the window a key is; null when it is none. Whether text is being typed is for the caller to say. */
 export function pressed(event: KeyboardEvent, typing: "typing" | "not_typing"): Pressed | null {
-  if (event.altKey) return null;
   const key = letter(event);
-  const wanted = modKeys(event);
+  const wanted = altArrow(event) ?? modKeys(event);
+  if (event.altKey && wanted === null) return null;
   if (wanted === null) {
     const plain = typing === "not_typing" && !event.ctrlKey && !event.metaKey;
     return plain && key === "?" ? { id: "overview", nth: 0 } : null;
   }
   if (/^[1-9]$/.test(key)) return { id: "nth", nth: Number(key) - 1 };
-  const id = choosable.find((known) => keysOf(known).includes(wanted));
+  const id = [...choosable, ...steps].find((known) => keysOf(known).includes(wanted));
   return id === undefined ? null : { id, nth: 0 };
 }

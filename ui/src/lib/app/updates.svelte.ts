@@ -12,6 +12,8 @@ const GLANCE = 500;
 class Updates {
   offer = $state.raw<UpdateOffer | null>(null);
   installing = $state(false);
+  /** While the newest is asked for: the one that was found before is not to be installed in its place. */
+  looking = $state(false);
   /** How far the one that is installed has come; null before anything came, and once all did. */
   download = $state.raw<UpdateDownload | null>(null);
 
@@ -28,9 +30,24 @@ class Updates {
     });
   }
 
+  /** Asks for the newest one now, and says what came of it. */
+  async look(): Promise<"found" | "newest" | "failed"> {
+    this.looking = true;
+    try {
+      const reply = await host({ type: "look_for_update" });
+      this.offer = reply.type === "update" ? reply.offer : null;
+      return this.offer === null ? "newest" : "found";
+    } catch (error) {
+      toasts.fail(error);
+      return "failed";
+    } finally {
+      this.looking = false;
+    }
+  }
+
   /** Installs the one that was found. Where that succeeds this page ends. */
   async install(version: string): Promise<void> {
-    if (this.installing) return;
+    if (this.installing || this.looking) return;
     this.installing = true;
     const watch = setInterval(() => void this.#look(), GLANCE);
     try {

@@ -91,6 +91,8 @@ export const settingsIndex: readonly SettingsEntry[] = [
   entry("shortcuts", "keys.search"),
   entry("shortcuts", "keys.activity"),
   entry("shortcuts", "keys.settings"),
+  entry("shortcuts", "keys.back"),
+  entry("shortcuts", "keys.forward"),
   entry("shortcuts", "keys.sessions"),
   entry("shortcuts", "keys.stop"),
   entry("shortcuts", "keys.time_back"),

@@ -1,12 +1,14 @@
 /** The sidebar as a flat run of lines, so that only those in view are drawn. Pure. */
 import type { SessionFolder, SessionHit, SessionInfo } from "$lib/ipc/types";
 import type { Group, GroupName } from "./list";
+import { type Folding, type Stretch, stretches, taskOf } from "./runs";
 
 /** A line of the sidebar. */
 export type SideLine =
   | { readonly kind: "group"; readonly key: string; readonly name: GroupName; readonly count: number }
   | { readonly kind: "head"; readonly key: string; readonly about: "titles" | "messages" | "found" | "nothing" }
   | { readonly kind: "session"; readonly key: string; readonly info: SessionInfo }
+  | { readonly kind: "runs"; readonly key: string; readonly stretch: Stretch }
   | { readonly kind: "folder"; readonly key: string; readonly folder: SessionFolder; readonly open: boolean }
   | { readonly kind: "more"; readonly key: string; readonly path: string }
   | { readonly kind: "hit"; readonly key: string; readonly hit: SessionHit }
@@ -14,11 +16,30 @@ export type SideLine =
 
 const sessionLine = (info: SessionInfo): SideLine => ({ kind: "session", key: info.id, info });
 
-/** The lines of the whole list. */
-export function linesOfGroups(groups: readonly Group[]): readonly SideLine[] {
+/** The lines of a group's sessions, with runs of a task folded as is said. */
+function linesOfSessions({ name, sessions }: Group, folding: Folding): readonly SideLine[] {
+  // The line of a task's runs stays the same one while runs come before and behind it.
+  const times = new Map<string, number>();
+  return stretches(sessions, folding).flatMap((stretch): SideLine[] => {
+    const { head, earlier, folded, open } = stretch;
+    if (folded.length === 0) return [head, ...earlier].map(sessionLine);
+    const task = taskOf(head) ?? head.id;
+    const nth = (times.get(task) ?? 0) + 1;
+    times.set(task, nth);
+    const hidden = new Set(open ? [] : folded);
+    return [
+      sessionLine(head),
+      { kind: "runs", key: `runs:${name}:${nth}:${task}`, stretch },
+      ...earlier.filter((info) => !hidden.has(info)).map(sessionLine),
+    ];
+  });
+}
+
+/** The lines of the whole list; without `folding` each session has its own. */
+export function linesOfGroups(groups: readonly Group[], folding?: Folding): readonly SideLine[] {
   return groups.flatMap((group): SideLine[] => [
     { kind: "group", key: `group:${group.name}`, name: group.name, count: group.sessions.length },
-    ...group.sessions.map(sessionLine),
+    ...(folding ? linesOfSessions(group, folding) : group.sessions.map(sessionLine)),
   ]);
 }
 

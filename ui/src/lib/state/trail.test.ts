@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { KEPT, type Spot, stepped, type Trail, visited } from "./trail";
+
+const spot = (name: string): Spot => {
+  const [page = "", part] = name.split(":");
+  if (page === "settings") return { page, section: part ?? "models" };
+  if (!/^[a-z]$/.test(page)) return { page };
+  return { page: "session", session: page, message: part ?? null };
+};
+const nameOf = ({ page, section, session, message }: Spot): string =>
+  [session ?? page, section ?? message].filter(Boolean).join(":");
+const walked = (names: string): Trail<Spot> =>
+  names.split(" ").map(spot).reduce<Trail<Spot>>(visited, { spots: [], at: -1 });
+/** The places of a trail, with the one that one is at in brackets. */
+const drawn = ({ spots, at }: Trail<Spot>): string =>
+  spots.map((place, nth) => (nth === at ? `[${nameOf(place)}]` : nameOf(place))).join(" ");
+
+/** Goes `<` and `>` through what was walked; `gone` sessions are no more. */
+function gone(names: string, steps: string, gone = ""): string {
+  const there = (place: Spot): boolean => !gone.includes(place.session ?? "-");
+  return drawn(
+    [...steps].reduce(
+      (trail, step) => stepped(trail, step === "<" ? "back" : "forward", there) ?? trail,
+      walked(names),
+    ),
+  );
+}
+
+describe("the places one was at", () => {
+  it.each([
+    ["a", "", "[a]"],
+    ["a", "<>", "[a]"],
+    ["a b tasks", "<", "a [b] tasks"],
+    ["a b tasks", "<<<<", "[a] b tasks"],
+    ["a b tasks", "<<>", "a [b] tasks"],
+    ["a b tasks", "<>>>", "a b [tasks]"],
+    // The same one twice in a row is one; pages of the settings are several.
+    ["a a new new a", "", "a new [a]"],
+    ["settings:models settings:rules settings:rules", "<", "[settings:models] settings:rules"],
+    // A session is one place, and is come back to at the message that was gone to last.
+    ["a a:m a", "", "[a:m]"],
+    ["a:m a:n b", "<", "[a:n] b"],
+  ])("%s, then %s: %s", (names, steps, expected) => {
+    expect(gone(names, steps)).toBe(expected);
+  });
+
+  it.each([
+    ["a x b", "<", "x", "[a] x b"],
+    ["a x b", "<>", "x", "a x [b]"],
+    ["x b", "<", "x", "x [b]"],
+    // Without it, the one before is where one is already.
+    ["a x a", "<", "x", "a x [a]"],
+    ["a x y b", "<", "xy", "[a] x y b"],
+  ])("%s, then %s, without %s: %s", (names, steps, without, expected) => {
+    expect(gone(names, steps, without)).toBe(expected);
+  });
+
+  it("that lay ahead are no more once one goes elsewhere", () => {
+    const back = stepped(walked("a b c"), "back", () => true);
+    expect(drawn(visited(back ?? walked("a"), spot("d")))).toBe("a b [d]");
+    // What one is at already is nowhere else.
+    expect(drawn(visited(back ?? walked("a"), spot("b")))).toBe("a [b] c");
+  });
+
+  it("are bounded, the oldest going first", () => {
+    const many = Array.from({ length: KEPT + 7 }, (_, nth) => ({ page: `p${nth}` }));
+    const trail = many.reduce<Trail<Spot>>(visited, { spots: [], at: -1 });
+    expect([trail.spots.length, trail.at, trail.spots[0]?.page]).toEqual([KEPT, KEPT - 1, "p7"]);
+  });
+});
