@@ -17,7 +17,15 @@ start: string | null, } | { "type": "reveal",
 /**
  * The absolute path.
  */
-path: string, } | { "type": "open_url", 
+path: string, } | { "type": "reveal_file", 
+/**
+ * As it was written: relative to the folder, absolute, or a `file:` address.
+ */
+path: string, 
+/**
+ * The session's folder.
+ */
+folder: string, } | { "type": "open_url", 
 /**
  * The address.
  */

@@ -6,6 +6,7 @@ import type { SessionFolders } from "./SessionFolders";
 import type { SessionHits } from "./SessionHits";
 import type { SessionInfo } from "./SessionInfo";
 import type { SessionList } from "./SessionList";
+import type { SessionPicture } from "./SessionPicture";
 import type { SessionSnapshot } from "./SessionSnapshot";
 import type { SwitchCost } from "./SwitchCost";
 import type { TranscriptPage } from "./TranscriptPage";
@@ -13,4 +14,4 @@ import type { TranscriptPage } from "./TranscriptPage";
 /**
  * The reply of each request of the domain; only its TypeScript form is used.
  */
-export type SessionReplies = { list_sessions: SessionList, list_folders: SessionFolders, search_sessions: SessionHits, start_session: SessionInfo, start_demo: SessionInfo, open_session: SessionSnapshot, messages: TranscriptPage, send: Sent, stop: Done, stop_command: Done, answer_budget: Done, set_effort: Done, estimate_switch: SwitchCost, retry_turn: Done, answer_question: Done, edit_queued: Done, remove_queued: Done, set_mode: Done, set_model: Done, set_folder: Done, set_draft: Done, get_draft: Draft, set_new_draft: Done, get_new_draft: Draft, rename_session: Done, pin_session: Done, mark_read: Done, delete_session: Done, restore_session: SessionInfo, };
+export type SessionReplies = { list_sessions: SessionList, list_folders: SessionFolders, search_sessions: SessionHits, start_session: SessionInfo, start_demo: SessionInfo, open_session: SessionSnapshot, messages: TranscriptPage, get_picture: SessionPicture, send: Sent, stop: Done, stop_command: Done, answer_budget: Done, set_effort: Done, estimate_switch: SwitchCost, retry_turn: Done, answer_question: Done, edit_queued: Done, remove_queued: Done, set_mode: Done, set_model: Done, set_folder: Done, set_draft: Done, get_draft: Draft, set_new_draft: Done, get_new_draft: Draft, rename_session: Done, pin_session: Done, mark_read: Done, delete_session: Done, restore_session: SessionInfo, };
