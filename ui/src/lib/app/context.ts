@@ -13,3 +13,8 @@ export function provideConversation(conversation: () => Conversation): void {
 export function conversation(): Conversation {
   return getContext<() => Conversation>(key)();
 }
+
+/** The conversation this is part of; null in what is shown outside of a session too. */
+export function sessionAround(): Conversation | null {
+  return getContext<(() => Conversation) | undefined>(key)?.() ?? null;
+}

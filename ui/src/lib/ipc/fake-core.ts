@@ -13,6 +13,7 @@ import { FakeLibrary } from "./fake-library";
 import { FIRST_PAGE, type History, pageBefore, partAt } from "./fake-many";
 import { modelReply } from "./fake-models";
 import { failure, newId } from "./fake-parts";
+import { pictureOf } from "./fake-pictures";
 import { FakeRules } from "./fake-rules";
 import { FakeSchedule } from "./fake-schedule";
 import { FakeTranscripts, foldersOf, hitsOf, listed, withRead } from "./fake-sessions";
@@ -311,6 +312,8 @@ export class FakeCore {
         return snapshotOf(this.#state(call.session));
       case "messages":
         return pageBefore(this.#history, call.session, call.before, call.limit);
+      case "get_picture":
+        return pictureOf(call.path);
       case "send":
         return this.#send(call.session, call.blocks);
       case "stop":

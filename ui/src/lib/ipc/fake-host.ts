@@ -8,6 +8,9 @@ export function hostReply(call: HostRequest): unknown {
       return { type: "folder", path: "/home/mei/code/picked" };
     case "pick_files":
       return { type: "files", paths: ["/home/mei/code/picked/notes.txt", "/home/mei/code/picked/data.csv"] };
+    case "reveal_file":
+      if (call.path.includes("gone")) throw failure("host.path_missing", { path: call.path });
+      return { type: "done" };
     case "reveal":
     case "open_url":
     case "look":

@@ -219,6 +219,7 @@ export type * from "./generated/SessionId";
 export type * from "./generated/SessionInfo";
 export type * from "./generated/SessionMark";
 export type * from "./generated/SessionOrigin";
+export type * from "./generated/SessionPicture";
 export type * from "./generated/SessionReplies";
 export type * from "./generated/SessionRequest";
 export type * from "./generated/SessionSnapshot";

@@ -2,13 +2,27 @@
 import { describe, expect, it } from "vitest";
 import { renderBlocks } from "./markdown";
 
-const words = { copy: "Copy", code: "Text", remotePicture: "Remote picture:", localPicture: "Picture:" };
-const render = (source: string) => renderBlocks(source, { words }, new Map());
+const words = {
+  copy: "Copy",
+  code: "Text",
+  remotePicture: "Remote picture:",
+  localPicture: "Picture:",
+  showFile: (path: string) => `Show ${path}`,
+};
+/** What is rendered in a session, where files can be shown. */
+function inSession(source: string): HTMLElement {
+  const page = document.createElement("div");
+  page.innerHTML = renderBlocks(source, { words, files: "shown" }, new Map()).join("");
+  return page;
+}
+const filesIn = (page: HTMLElement): (string | undefined)[] =>
+  [...page.querySelectorAll<HTMLElement>("button[data-file]")].map((button) => button.dataset["file"]);
+const render = (source: string) => renderBlocks(source, { words, files: "named" }, new Map());
 
 describe("Markdown", () => {
   it("comes block by block, so that a stream changes only the last one", () => {
     const known = new Map<string, string>();
-    const options = { words };
+    const options = { words, files: "named" as const };
     const before = renderBlocks("# A\n\n- one\n- two\n\nHal", options, known);
     const after = renderBlocks("# A\n\n- one\n- two\n\nHallo", options, known);
     expect(before).toHaveLength(3);
@@ -64,5 +78,111 @@ describe("Markdown", () => {
     expect(html).toContain("<figcaption><span>rust</span>");
     expect(html).toContain("data-copy");
     expect(html).toContain("1 &lt; 2");
+  });
+});
+
+describe("files that an answer names", () => {
+  it.each([
+    ["src/main.rs", "src/main.rs"],
+    ["./a", "./a"],
+    ["../other/b.txt", "../other/b.txt"],
+    ["/home/mei/code/a.rs", "/home/mei/code/a.rs"],
+    ["<my plan.md>", "my plan.md"],
+    ["my%20plan.md", "my plan.md"],
+    ["文/报告.md", "文/报告.md"],
+    ["100%.md", "100%.md"],
+    ["C:\\Users\\mei\\a.txt", "C:\\Users\\mei\\a.txt"],
+    ["d:/a.txt", "d:/a.txt"],
+    ["src/main.rs#L10", "src/main.rs"],
+    ["main.rs:42", "main.rs"],
+    ["src/main.rs:10-20", "src/main.rs"],
+    ["notes/10:30.txt", "notes/10:30.txt"],
+    ["file:///home/mei/a%20b.md", "file:///home/mei/a%20b.md"],
+    ["FILE:/home/mei/a.md", "FILE:/home/mei/a.md"],
+    ["file://localhost/home/mei/a.md", "file://localhost/home/mei/a.md"],
+    ["file:///C:/a.md", "file:///C:/a.md"],
+  ])("are shown in their folder: %s", (address, file) => {
+    const page = inSession(`[the *loop*](${address})`);
+    expect(filesIn(page)).toEqual([file]);
+    const button = page.querySelector("button");
+    expect([button?.type, button?.innerHTML, button?.title]).toEqual(["button", "the <em>loop</em>", `Show ${file}`]);
+    expect(page.querySelector("a, [href], [src]")).toBeNull();
+  });
+
+  it.each([
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    "<javascript:alert(1).png>",
+    "&#106;avascript:alert(1)",
+    "<\u0001javascript:a.png>",
+    "java\u0000script:a.png",
+    "vbscript:a.png",
+    "data:image/png;base64,AAAA",
+    "mailto:a@b.example",
+    "tel:42",
+    "ms-settings:a.png",
+    "blob:a.png",
+    "octo-blob:a.png",
+    "x:a.png",
+    "#top",
+    "?a.png",
+    "",
+    "//server/share/a.png",
+    "\\\\\\\\server\\share\\a.png",
+    "\\\\?\\C:\\a.png",
+    "/\\server/a.png",
+    "\\\\server\\share\\a.png",
+    "%5C/server/a.png",
+    "%5C%5Cserver/a.png",
+    "/%2Fserver/a.png",
+    "file://server/share/a.png",
+    "file:////server/share/a.png",
+    "file:/%2Fserver/a.png",
+    "file:///%5C%5Cserver/a.png",
+    "file:\\\\server\\a.png",
+    "file:a.png",
+    "file:",
+    "a%00b.png",
+    "a%0Ab.png",
+    `${"a/".repeat(4_000)}a.png`,
+  ])("are none where it is another kind of address: %.60s", (address) => {
+    const page = inSession(`[x](${address}) ![y](${address})`);
+    expect([...page.querySelectorAll("button, a, img, [data-file], [data-shown], [href], [src]")]).toEqual([]);
+  });
+
+  it("are no more than named outside of a session", () => {
+    const html = render("[x](src/main.rs) ![y](a.png) [z](file:///a)").join("");
+    expect(html).toBe(
+      '<p><span title="src/main.rs">x</span> <span class="chip">Picture: y</span> <span title="file:///a">z</span></p>\n',
+    );
+  });
+
+  it("are shown in place where they are pictures, and a button before that", () => {
+    const page = inSession("![a **chart**](<out/my plot.PNG>) ![](a.svg) ![w](https://example.org/a.png)");
+    const chips = [...page.querySelectorAll("button")].map(({ className, dataset, textContent }) => {
+      return [className, dataset["file"], dataset["shown"], textContent];
+    });
+    expect(chips).toEqual([
+      ["chip", "out/my plot.PNG", "a **chart**", "Picture: a **chart**"],
+      ["chip", "a.svg", undefined, "Picture: a.svg"],
+      ["chip", undefined, undefined, "Remote picture: w"],
+    ]);
+    expect(page.querySelector("img")).toBeNull();
+  });
+
+  it("have names that stay names", () => {
+    const file = 'a" onclick="alert(1)<b>.png';
+    const page = inSession(`[x](<${file.replace("<b>", "\\<b\\>")}>) ![" onerror="alert(1)](a.png)`);
+    for (const element of page.querySelectorAll("*")) {
+      for (const attribute of element.attributes) expect(attribute.name.startsWith("on")).toBe(false);
+    }
+    expect(filesIn(page)).toEqual([file, "a.png"]);
+    expect(page.querySelector<HTMLElement>(".chip")?.dataset["shown"]).toBe('" onerror="alert(1)');
+  });
+
+  it("are buttons of their own in links", () => {
+    expect(filesIn(inSession("[![y](a.png)](src/main.rs)"))).toEqual(["a.png"]);
+    const page = inSession("[![y](a.png)](https://example.org/)");
+    expect([filesIn(page), page.querySelector("a")?.getAttribute("href")]).toEqual([["a.png"], "https://example.org/"]);
   });
 });

@@ -1,6 +1,7 @@
 /** The model's Markdown as sanitised HTML, block by block, so that a stream only redraws its end. */
 import DOMPurify from "dompurify";
 import MarkdownIt, { type Env } from "markdown-it";
+import { fileOf, isShownPicture } from "./addresses";
 import { formula } from "./formulas.svelte";
 import { highlight } from "./highlight.svelte";
 import { findFormulas, setFormulas } from "./math";
@@ -11,16 +12,23 @@ export interface MarkdownWords {
   readonly code: string;
   readonly remotePicture: string;
   readonly localPicture: string;
+  /** What a click on the name of a file does. */
+  readonly showFile: (path: string) => string;
 }
 
 /** What rendering depends on besides the text. */
 export interface MarkdownOptions {
   readonly words: MarkdownWords;
+  /** Whether the files it names can be shown, as in a session, which has a folder, or are no more than named. */
+  readonly files: "shown" | "named";
 }
 
 const engine = new MarkdownIt({ html: false, linkify: true, breaks: true, typographer: false });
 // Only full addresses: "readme.md" is a file name, not a site in Moldova.
 engine.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
+// The parser takes `file:` for a danger: here it never becomes an address that could be followed.
+const isValid = engine.validateLink;
+engine.validateLink = (address) => /^\s*file:/i.test(address) || isValid(address);
 
 findFormulas(engine);
 
@@ -28,6 +36,13 @@ const escape = engine.utils.escapeHtml;
 
 function optionsOf(env: unknown): MarkdownOptions {
   return (env as { options: MarkdownOptions }).options;
+}
+
+/** The file an address names, where files can be shown. */
+function shownFile(address: string, env: unknown): string | null {
+  // What is only heard is parsed without options.
+  const { options } = env as { options?: MarkdownOptions };
+  return options?.files === "shown" ? fileOf(address) : null;
 }
 
 engine.renderer.rules["fence"] = (tokens, index, _options, env) => {
@@ -55,27 +70,51 @@ engine.renderer.rules["image"] = (tokens, index, _options, env) => {
   const { words } = optionsOf(env);
   const address = String(token?.attrGet("src") ?? "");
   const name = token?.content || address;
-  if (!/^https?:/i.test(address)) return `<span class="chip">${escape(words.localPicture)} ${escape(name)}</span>`;
+  if (!/^https?:/i.test(address)) {
+    const text = `${escape(words.localPicture)} ${escape(name)}`;
+    const file = shownFile(address, env);
+    if (file === null) return `<span class="chip">${text}</span>`;
+    // The picture takes the chip's place once it was read, with the name as what it shows.
+    const shown = isShownPicture(file) ? ` data-shown="${escape(name)}"` : "";
+    const title = escape(words.showFile(file));
+    return `<button type="button" class="chip" data-file="${escape(file)}"${shown} title="${title}">${text}</button>`;
+  }
   return (
     `<button type="button" class="chip" data-picture="${escape(address)}" title="${escape(address)}">` +
     `${escape(words.remotePicture)} ${escape(name)}</button>`
   );
 };
-// Only addresses of the web can be opened. What names something else, a file of the project for example, is text that
-// says what it names, not a link that does nothing.
-engine.core.ruler.push("links", ({ tokens }) => {
+// Only addresses of the web can be opened. What names a file is a button that shows it in its folder, and what names
+// something else is text that says what it names, not a link that does nothing.
+engine.core.ruler.push("links", ({ tokens, env }) => {
   for (const { children } of tokens) {
-    let text = false;
-    for (const token of children ?? []) {
+    let tag = "a";
+    for (const [at, token] of (children ?? []).entries()) {
       if (token.type === "link_open") {
         const address = String(token.attrGet("href") ?? "");
-        text = !/^https?:/i.test(address);
-        if (text) token.attrs = [["title", engine.normalizeLinkText(address)]];
+        const file = shownFile(address, env);
+        tag = /^https?:/i.test(address) ? "a" : file === null || holdsPicture(children ?? [], at) ? "span" : "button";
+        if (tag === "span") token.attrs = [["title", engine.normalizeLinkText(address)]];
+        else if (tag === "button" && file !== null) {
+          const title = optionsOf(env).words.showFile(file);
+          token.attrs = Object.entries({ type: "button", class: "file-link", "data-file": file, title });
+        }
       }
-      if (text && (token.type === "link_open" || token.type === "link_close")) token.tag = "span";
+      if (token.type === "link_open" || token.type === "link_close") token.tag = tag;
     }
   }
 });
+
+/** Whether the link that begins at a place has a picture in it, which is a button by itself. */
+function holdsPicture(tokens: readonly { readonly type: string }[], at: number): boolean {
+  for (let place = at + 1; place < tokens.length; place += 1) {
+    const type = tokens[place]?.type;
+    if (type === "image") return true;
+    if (type === "link_close") break;
+  }
+  return false;
+}
+
 engine.renderer.rules["table_open"] = () => '<div class="table-scroll" tabindex="0"><table>';
 engine.renderer.rules["table_close"] = () => "</table></div>";
 
@@ -113,7 +152,12 @@ const purify = {
     "div",
     "button",
   ],
-  ALLOWED_ATTR: ["href", "title", "class", "type", "start", "tabindex", "data-copy", "data-picture", "data-math"],
+  ALLOWED_ATTR: [
+    ..."href title class type start tabindex".split(" "),
+    ..."data-copy data-picture data-math data-file data-shown".split(" "),
+  ],
+  // Names of files, which are put into no address.
+  ADD_URI_SAFE_ATTR: ["data-file", "data-shown"],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
 };

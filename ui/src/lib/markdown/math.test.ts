@@ -3,8 +3,14 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { formula, typesetter } from "./formulas.svelte";
 import { type MarkdownWords, renderBlocks, spokenText } from "./markdown";
 
-const words: MarkdownWords = { copy: "Copy", code: "Text", remotePicture: "Remote picture:", localPicture: "Picture:" };
-const render = (source: string) => renderBlocks(source, { words }, new Map());
+const words: MarkdownWords = {
+  copy: "Copy",
+  code: "Text",
+  remotePicture: "Remote picture:",
+  localPicture: "Picture:",
+  showFile: (path: string) => `Show ${path}`,
+};
+const render = (source: string) => renderBlocks(source, { words, files: "named" }, new Map());
 
 function page(source: string): HTMLElement {
   const element = document.createElement("div");

@@ -4,7 +4,16 @@ import { describe, expect, it } from "vitest";
 import { parseBlocks, renderBlocks, spokenText } from "./markdown";
 import { type Parse, StreamedMarkdown } from "./streamed";
 
-const options = { words: { copy: "Copy", code: "Text", remotePicture: "Remote picture:", localPicture: "Picture:" } };
+const options = {
+  files: "named" as const,
+  words: {
+    copy: "Copy",
+    code: "Text",
+    remotePicture: "Remote picture:",
+    localPicture: "Picture:",
+    showFile: (path: string) => `Show ${path}`,
+  },
+};
 
 /** Streams a text in pieces, one each 30 ms, and gives what is shown at the end. */
 function streamed(text: string, pieces: readonly number[], parse?: Parse): readonly string[] {

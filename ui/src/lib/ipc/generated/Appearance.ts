@@ -2,6 +2,7 @@
 import type { Density } from "./Density";
 import type { ListOrder } from "./ListOrder";
 import type { TextSize } from "./TextSize";
+import type { Zoom } from "./Zoom";
 
 /**
  * How the window looks, beside light and dark.
@@ -18,4 +19,8 @@ density: Density,
 /**
  * What the list of sessions is grouped by.
  */
-list: ListOrder, };
+list: ListOrder, 
+/**
+ * How large everything is.
+ */
+zoom: Zoom, };
