@@ -32,8 +32,22 @@ pub enum WindowShortcut {
 pub type ShortcutKeys = BTreeMap<WindowShortcut, String>;
 
 /// What every field of text answers itself: undo, redo, all, cut, copy, paste; and what closes or quits.
-const TAKEN: &[&str] =
-    &["Mod+Z", "Mod+Y", "Mod+A", "Mod+X", "Mod+C", "Mod+V", "Mod+Shift+Z", "Mod+Shift+V", "Mod+Q", "Mod+W"];
+const TAKEN: &[&str] = &[
+    "Mod+Z",
+    "Mod+Y",
+    "Mod+A",
+    "Mod+X",
+    "Mod+C",
+    "Mod+V",
+    "Mod+Shift+Z",
+    "Mod+Shift+V",
+    "Mod+Q",
+    "Mod+W",
+    "Mod++",
+    "Mod+=",
+    "Mod+-",
+    "Mod+_",
+];
 
 /// Whether these keys can be kept: each is a letter or a sign with Mod, no field of text needs it, no session by its
 /// number has it, and none is there twice.

@@ -33,6 +33,9 @@ const list = [
   // As each system's browsers have it: with Option, an arrow moves by words in a Mac's fields of text.
   { id: "back", place: "window", keys: ["Alt+Left"], mac: ["Mod+["], words: "keys.back" },
   { id: "forward", place: "window", keys: ["Alt+Right"], mac: ["Mod+]"], words: "keys.forward" },
+  { id: "larger", place: "window", keys: ["Mod+Plus"], words: "keys.larger" },
+  { id: "smaller", place: "window", keys: ["Mod+-"], words: "keys.smaller" },
+  { id: "usual_size", place: "window", keys: ["Mod+0"], words: "keys.usual_size" },
   { id: "overview", place: "window", keys: ["Mod+/", "?"], words: "keys.overview" },
   { id: "stop", place: "session", keys: ["Esc"], words: "keys.stop" },
   { id: "time", place: "session", keys: ["Mod+T"], words: "keys.time" },
@@ -57,9 +60,9 @@ export const shortcutPlaces: readonly ShortcutPlace[] = ["window", "session", "c
 export type Platform = typeof platform;
 
 const SIGNS: Record<Platform, Record<string, string>> = {
-  mac: { Mod: "⌘", Shift: "⇧", Enter: "↵", Up: "↑", Down: "↓", Tab: "⇥" },
-  windows: { Mod: "Ctrl", Enter: "↵", Up: "↑", Down: "↓", Left: "←", Right: "→" },
-  linux: { Mod: "Ctrl", Enter: "↵", Up: "↑", Down: "↓", Left: "←", Right: "→" },
+  mac: { Mod: "⌘", Plus: "+", Shift: "⇧", Enter: "↵", Up: "↑", Down: "↓", Tab: "⇥" },
+  windows: { Mod: "Ctrl", Plus: "+", Enter: "↵", Up: "↑", Down: "↓", Left: "←", Right: "→" },
+  linux: { Mod: "Ctrl", Plus: "+", Enter: "↵", Up: "↑", Down: "↓", Left: "←", Right: "→" },
 };
 
 /** One key as it is written on a system: `⇧⌘F` on a Mac, `Ctrl+Shift+F` elsewhere. */
@@ -157,8 +160,8 @@ export function isChoosable(id: ShortcutId): id is WindowShortcut {
   return choosable.some((known) => known === id);
 }
 
-/** What every field of text answers itself, and what closes or quits: as the core has it. */
-const TAKEN = ["Z", "Y", "A", "X", "C", "V", "Q", "W", "Shift+Z", "Shift+V"];
+/** What every field of text answers itself, what closes or quits, and what the zoom has: as the core has it. */
+const TAKEN = ["Z", "Y", "A", "X", "C", "V", "Q", "W", "Shift+Z", "Shift+V", "+", "=", "-", "_"];
 
 /** What came of keys that were pressed to be chosen. */
 export type KeyChoice =

@@ -7,7 +7,7 @@ import type { OfferedSkill, OtherSkills, Settings, SkillImportChoice, SkillsImpo
 /** Settings that recordings do not have. */
 export const LATER: Pick<Settings, "onboarding" | "appearance" | "desktop" | "shortcuts" | "tasks"> = {
   onboarding: NOTHING,
-  appearance: { text: "usual", density: "compact", list: "time" },
+  appearance: { text: "usual", density: "compact", list: "time", zoom: 100 },
   shortcuts: {},
   tasks: { at_their_times: "on", missed: "run_once", tell: "trouble" },
   desktop: {

@@ -84,6 +84,7 @@ export const settingsIndex: readonly SettingsEntry[] = [
   entry("appearance", "settings.page.appearance"),
   entry("appearance", "settings.theme", "settings.light", "settings.dark"),
   entry("appearance", "settings.text_size", "settings.text_size.sub"),
+  entry("appearance", "settings.zoom"),
   entry("appearance", "settings.density", "settings.density.sub"),
   entry("appearance", "settings.list_order", "search.group.time", "search.group.folder"),
   entry("shortcuts", "settings.page.shortcuts", "shortcuts.title", "shortcuts.sub"),
