@@ -139,6 +139,29 @@ describe("a run of tool calls", () => {
     );
   });
 
+  it("about a file that is there has a button, in the order of keys, that shows it in its folder", async () => {
+    const buttons = (): HTMLElement[] => [...target.querySelectorAll<HTMLElement>(".step-show")];
+    const ended = (status: "failed" | "denied") => ({ type: "ended", status, at: 1, duration_ms: 1 }) as const;
+    group([step("r", read), step("e", edit), step("c", run(0))]);
+    expect(buttons().map((button) => [button.ariaLabel ?? button.getAttribute("aria-label"), button.tabIndex])).toEqual(
+      [
+        [t("file.show", { path: "/x/a.rs" }), 0],
+        [t("file.show", { path: "/x/a.rs" }), 0],
+      ],
+    );
+    buttons()[1]?.click();
+    const { folder } = here.state?.info ?? {};
+    await until(() => expect(replayed.last("reveal_file")).toEqual({ type: "reveal_file", path: "/x/a.rs", folder }));
+    await clear();
+    const before = [
+      step("p", edit, { type: "planned" }),
+      step("f", edit, ended("failed")),
+      step("d", edit, ended("denied")),
+    ];
+    group(before);
+    expect(buttons()).toEqual([]);
+  });
+
   it("folds when it is long and its turn is over, never before, and not where something went wrong", async () => {
     group(reads(6), false);
     expect(head().getAttribute("aria-expanded")).toBe("true");

@@ -142,6 +142,20 @@ export function failed(call: CallView | null): boolean {
   return call.view?.type === "command" && commandFailed(call.view.state);
 }
 
+/** The file or folder a call was about, once it is there for certain; null for none. */
+export function fileThere(call: CallView | null): string | null {
+  if (call?.state.type !== "ended" || call.state.status !== "done") return null;
+  switch (call.view?.type) {
+    case "text":
+    case "folder":
+    case "picture":
+    case "diff":
+      return call.view.path;
+    default:
+      return null;
+  }
+}
+
 /** Whether a step is open unless the person closed it: changes, failures, running commands and what offers a page are. */
 export function opensItself(call: CallView | null): boolean {
   if (!call) return false;

@@ -1,0 +1,165 @@
+// @vitest-environment jsdom
+import { provideConversation } from "$lib/app/context";
+import { Conversation } from "$lib/app/conversation.svelte";
+import { toasts } from "$lib/app/toasts.svelte";
+import { failure } from "$lib/ipc/fake-parts";
+import { mounted } from "$lib/testing/mounted";
+import { until, words } from "$lib/testing/stage";
+import { type Component, type ComponentProps, flushSync, mount, unmount } from "svelte";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import Markdown from "./Markdown.svelte";
+import UserMessage from "./UserMessage.svelte";
+
+const MAIN = "d0000000000000000000000000000001";
+const FOLDER = "/home/mei/code/harbor";
+
+const { replayed, target } = mounted();
+let shown: Record<string, unknown>[] = [];
+let here: Conversation;
+/** Whether what is read is a picture. */
+let drawable = true;
+
+beforeAll(() => {
+  // Nothing is decoded here.
+  HTMLImageElement.prototype.decode = () => (drawable ? Promise.resolve() : Promise.reject(new Error("no picture")));
+});
+beforeEach(async () => {
+  drawable = true;
+  await replayed.begin("main");
+  here = await open();
+});
+afterEach(async () => {
+  await clear();
+  here.close();
+  toasts.list = [];
+});
+
+async function open(): Promise<Conversation> {
+  const opened = new Conversation(MAIN, () => undefined);
+  await until(() => expect(opened.state?.info.folder).toBe(FOLDER));
+  return opened;
+}
+
+async function clear(): Promise<void> {
+  for (const each of shown) await unmount(each);
+  shown = [];
+}
+
+/** Shows a part of the session's transcript. */
+function show<Props extends object>(part: Component<Props>, props: Props): void {
+  const inSession: Component<Props> = (internals, given) => {
+    provideConversation(() => here);
+    return part(internals, given);
+  };
+  shown.push(mount(inSession, { target, props, context: new Map() }));
+  flushSync();
+}
+
+const answer = (text: string, message = "m1"): void =>
+  show<ComponentProps<typeof Markdown>>(Markdown, { text, message });
+const images = (): HTMLImageElement[] => [...target.querySelectorAll("img")];
+const chips = (): string[] => [...target.querySelectorAll(".chip")].map(words);
+const named = (name: string): HTMLElement => {
+  const found = [...target.querySelectorAll("button")].find((button) => words(button) === name);
+  if (!found) throw new Error(`no button ${name}`);
+  return found;
+};
+
+describe("a file that is named", () => {
+  it("in an answer is shown in its folder, and nothing else is done with it", async () => {
+    answer("See [the loop](src/main.rs:42).");
+    named("the loop").click();
+    await until(() =>
+      expect(replayed.last("reveal_file")).toEqual({ type: "reveal_file", path: "src/main.rs", folder: FOLDER }),
+    );
+    expect(replayed.of("open_url")).toEqual([]);
+  });
+
+  it("and is gone is told of", async () => {
+    answer("See [the loop](gone.rs).");
+    named("the loop").click();
+    await until(() => expect(toasts.list.length).toBe(1));
+  });
+
+  it("outside of a session is text", () => {
+    shown.push(mount(Markdown, { target, props: { text: "See [the loop](src/main.rs)." } }));
+    flushSync();
+    expect(target.querySelector("button")).toBeNull();
+  });
+
+  it("as an attachment is shown in its folder", async () => {
+    const path = "/home/mei/notes/plan.txt";
+    show<ComponentProps<typeof UserMessage>>(UserMessage, { blocks: [{ type: "file", path }], at: 1, message: null });
+    named("plan.txt").click();
+    await until(() => expect(replayed.last("reveal_file")).toMatchObject({ path }));
+  });
+});
+
+describe("a picture of a file", () => {
+  it("takes the place of its chip, and is shown in its folder when it is clicked", async () => {
+    answer("![A chart](out/plot.png)");
+    expect(chips()).toEqual(["Picture: A chart"]);
+    await until(() => expect(images().map(({ alt }) => alt)).toEqual(["A chart"]));
+    expect(chips()).toEqual([]);
+    expect(images()[0]?.src).toMatch(/^data:image\/png;base64,/);
+    expect(replayed.last("get_picture")).toEqual({ type: "get_picture", session: MAIN, path: "out/plot.png" });
+    images()[0]?.click();
+    await until(() => expect(replayed.last("reveal_file")).toMatchObject({ path: "out/plot.png" }));
+  });
+
+  it("that is gone, too large, or none stays a chip, says nothing and is shown in its folder too", async () => {
+    drawable = false;
+    answer("![One](gone.png) ![Two](large.png) ![Three](broken.png)");
+    await until(() => expect(replayed.of("get_picture").length).toBe(3));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    flushSync();
+    expect([chips(), toasts.list.length]).toEqual([["Picture: One", "Picture: Two", "Picture: Three"], 0]);
+    named("Picture: Two").click();
+    await until(() => expect(replayed.last("reveal_file")).toMatchObject({ path: "large.png" }));
+  });
+
+  it("of another kind than is shown stays a chip", async () => {
+    replayed.instead = (call) => (call.type === "get_picture" ? { media: "image/svg+xml", base64: "AAAA" } : undefined);
+    answer("![One](a.png)");
+    await until(() => expect(replayed.of("get_picture").length).toBe(1));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([chips(), images()]).toEqual([["Picture: One"], []]);
+  });
+
+  it("is asked for once while its text streams, and keeps its place in what is drawn anew", async () => {
+    const props = $state({ text: "- ![One](a.png) ![Two](gone.png)", streaming: true, message: "m1" });
+    show<ComponentProps<typeof Markdown>>(Markdown, props);
+    await until(() => expect(images().length).toBe(1));
+    const [first] = images();
+    for (const piece of [" and", " more", " words\n- another item", " that goes on"]) {
+      props.text += piece;
+      flushSync();
+      // In the same moment: nothing jumps.
+      expect(images()).toEqual([first]);
+    }
+    props.streaming = false;
+    flushSync();
+    expect([images()[0] === first, replayed.of("get_picture").length]).toEqual([true, 2]);
+  });
+
+  it("is read anew for a later answer and on opening the session anew, not on scrolling back to it", async () => {
+    answer("![One](a.png)");
+    await until(() => expect(images().length).toBe(1));
+    await clear();
+    answer("![One](a.png) ![Same](a.png)");
+    await until(() => expect(images().length).toBe(2));
+    expect(replayed.of("get_picture").length).toBe(1);
+    answer("![One](a.png)", "m2");
+    await until(() => expect(images().length).toBe(3));
+    expect(replayed.of("get_picture").length).toBe(2);
+    await clear();
+    here.close();
+    here = await open();
+    replayed.instead = (call) => {
+      if (call.type === "get_picture") throw failure("picture.missing");
+      return undefined;
+    };
+    answer("![One](a.png)");
+    await until(() => expect(replayed.of("get_picture").length).toBe(3));
+  });
+});
