@@ -1,7 +1,8 @@
 /** The acceptance cases of what is seen of an agent's work: thinking, tools, questions and what it cost. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { current, row, say } from "./person";
+import { current, pick, row, say } from "./person";
+import { perform, scenes } from "./scenes";
 import { Stage, asked, close, restart, settled } from "./stage";
 import { Telling, command, difference } from "./telling";
 
@@ -185,6 +186,94 @@ describe("an agent's work", () => {
     await expect.poll(async () => Math.round(((await total()) - before) * 100)).toBe(40);
     await page.getByTestId("status-cost").click();
     await page.getByText(say("count.calls.other", { n: 47 })).waitFor();
+    await close(page);
+  });
+});
+
+describe("what an agent made", () => {
+  async function files(): Promise<Page> {
+    const { files: scene } = scenes;
+    if (!scene) throw new Error("there is no such scene");
+    const page = await stage.open({ scene: scene.fake });
+    await perform(page, scene);
+    await settled(page);
+    return page;
+  }
+
+  it("is seen where it is a picture, no wider than the text and not too high", async () => {
+    const page = await files();
+    const picture = page.locator(".md .shown img");
+    expect(await picture.getAttribute("alt")).toBe("The uploads of a week");
+    const [box, prose] = [await picture.boundingBox(), await page.locator(".prose:has(.shown)").boundingBox()];
+    expect(box?.height).toBeCloseTo(420, 0);
+    // Of 1200 by 900, with its edge.
+    expect((box?.width ?? 0) / (box?.height ?? 1)).toBeCloseTo(1200 / 900, 1);
+    expect(box?.width).toBeLessThanOrEqual(prose?.width ?? 0);
+    await page.setViewportSize({ width: 420, height: 800 });
+    await settled(page);
+    const narrow = await picture.evaluate((image) => {
+      const { width, height } = image.getBoundingClientRect();
+      return { ratio: width / height, beyond: width - (image.closest(".prose")?.clientWidth ?? 0) };
+    });
+    expect(narrow.ratio).toBeCloseTo(1200 / 900, 1);
+    expect(narrow.beyond).toBeLessThanOrEqual(0);
+    // One that is gone, and one of a kind that is not shown.
+    expect(await page.locator(".md .chip").allInnerTexts()).toEqual([
+      `${say("picture.local")} An older one`,
+      `${say("picture.local")} A page`,
+    ]);
+    expect((await asked(page, "get_picture")).map(({ path }) => path)).toEqual(["out/plot.png", "out/gone.png"]);
+    await close(page);
+  });
+
+  it("is shown in its folder from its name, its picture, its card and the session's menu", async () => {
+    const page = await files();
+    const folder = "/home/mei/code/harbor";
+    await page.getByRole("button", { name: "plot.py", exact: true }).click();
+    await page.locator(".md .shown").click();
+    await page.getByRole("button", { name: `${say("picture.local")} A page` }).focus();
+    await page.keyboard.press("Enter");
+    const card = page.getByRole("button", { name: say("file.show", { path: "plot.py" }) }).last();
+    // Unseen until it is wanted: by the keyboard it follows its line.
+    await page.getByTestId("step-row").last().focus();
+    await page.keyboard.press("Tab");
+    expect(
+      await card.evaluate((button) => [document.activeElement === button, getComputedStyle(button).opacity]),
+    ).toEqual([true, "1"]);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: say("session.more"), exact: true }).click();
+    await pick(page, say("session.folder"));
+    const paths = ["plot.py", "out/plot.png", "out/page.svg", `${folder}/plot.py`, folder];
+    await expect
+      .poll(() => asked(page, "reveal_file"))
+      .toEqual(paths.map((path) => ({ type: "reveal_file", path, folder })));
+    expect(
+      await page
+        .locator(".md")
+        .getByText("On the network")
+        .evaluate((text) => text.closest("button, a")),
+    ).toBeNull();
+    await close(page);
+  });
+
+  it("is not asked for again while the text around it streams", async () => {
+    const page = await stage.open({ scene: "compacted" });
+    const model = await telling(page);
+    await model.message();
+    await model.piece("text", "- ![One](out/one.png)");
+    const picture = page.locator(".md .shown img");
+    await picture.waitFor();
+    const height = await picture.evaluate((image) => {
+      Object.assign(window, { first: image });
+      return image.clientHeight;
+    });
+    for (const piece of [" and", " more", " of it\n- another"]) await model.piece("text", piece);
+    const same = await picture.evaluate((image) => [
+      image === (window as unknown as { first: Element }).first,
+      image.clientHeight,
+    ]);
+    expect(same).toEqual([true, height]);
+    expect((await asked(page, "get_picture")).length).toBe(1);
     await close(page);
   });
 });

@@ -1,6 +1,8 @@
 /** The scenes that pictures are taken of, and more that are only opened by keys: each is a page, a dialog or a menu. */
 import type { Page } from "playwright-core";
 import { scenes as pictured } from "../scripts/pictures.mjs";
+import { current } from "./person";
+import { Telling, difference } from "./telling";
 
 /** What is opened and how one gets to where the scene is. */
 export interface Scene {
@@ -14,6 +16,25 @@ export interface Scene {
 async function settings(page: Page, section: string): Promise<void> {
   await page.getByTestId("open-settings").click();
   await page.locator(`[data-page="${section}"]`).click();
+}
+
+/** What an answer says that names files: in the folder, elsewhere, and as pictures that can be shown or cannot. */
+export const OF_FILES = [
+  "I drew it: see [the notes](notes/drawn.md), [`plot.py`](plot.py:12) and [all of it](.).",
+  "- [The first](out/a.csv)\n- [The second](out/b.csv)\n- [On the network](//server/share/c.csv)",
+  "![The uploads of a week](out/plot.png)",
+  "![An older one](out/gone.png) ![A page](out/page.svg)",
+].join("\n\n");
+
+/** An answer after a change, which names files. */
+async function names(page: Page): Promise<void> {
+  const model = await Telling.begin(page, await current(page), "Draw the uploads");
+  await model.message();
+  const edit = difference("/home/mei/code/harbor/plot.py", "week = 1", "week = 7");
+  await model.ends(await model.call("edit", edit), "edit", edit, "done");
+  await model.message();
+  await model.block("text", OF_FILES);
+  await page.locator(".md .shown img").waitFor();
 }
 
 const more: Record<string, Scene> = {
@@ -64,6 +85,7 @@ const more: Record<string, Scene> = {
     },
   },
   about: { fake: "main", act: (page) => settings(page, "about") },
+  files: { fake: "compacted", act: names },
   "link-tip": {
     fake: "main",
     async act(page) {
