@@ -331,7 +331,7 @@ export const scenes = {
     fake: "main",
     async act(page) {
       await page.locator(".head .btn.icon-only").last().click();
-      await page.locator(".menu-item").nth(4).click();
+      await page.locator(".menu-item").nth(5).click();
       await page.waitForSelector(".carry-parts");
     },
   },

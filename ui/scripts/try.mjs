@@ -636,7 +636,7 @@ await sessionsPage.getByTestId("session-origin").click();
 await sessionsPage.waitForTimeout(300);
 ok("the way back", (await sessionsPage.getByTestId("session-origin").count()) === 0);
 await sessionsPage.locator(".head .btn.icon-only").last().click();
-await sessionsPage.locator(".menu-item").nth(4).click();
+await sessionsPage.locator(".menu-item").nth(5).click();
 await sessionsPage.waitForSelector(".carry-parts");
 ok("contents are listed first", (await sessionsPage.locator(".carry-parts dt").count()) > 3);
 await sessionsPage.getByTestId("export-pick").click();
