@@ -1,5 +1,5 @@
 //! The part of a desktop that shows icons and notices, as panels do it over the bus: what an application puts there
-//! can be read, and clicked.
+//! can be read, and clicked. And the part that shows files in their folders.
 
 use crate::{Desktop, desktop::PATIENCE};
 use anyhow::{Context as _, Result, bail};
@@ -32,6 +32,8 @@ struct Seen {
     notices: Vec<Notice>,
     /// What was told last of the count at an application's icon: the application's entry, the count, whether it shows.
     badge: Option<(String, i64, bool)>,
+    /// The addresses of files that were to be shown in their folders.
+    files: Vec<String>,
 }
 
 /// A notice of an application.
@@ -69,8 +71,10 @@ impl Panel {
         let bus = zbus::connection::Builder::address(desktop.bus()?.as_str())?
             .serve_at("/StatusNotifierWatcher", Watcher(Arc::clone(&seen)))?
             .serve_at("/org/freedesktop/Notifications", Notices(Arc::clone(&seen)))?
+            .serve_at("/org/freedesktop/FileManager1", Files(Arc::clone(&seen)))?
             .name("org.kde.StatusNotifierWatcher")?
             .name("org.freedesktop.Notifications")?
+            .name("org.freedesktop.FileManager1")?
             .build()
             .await?;
         let rule = MatchRule::builder()
@@ -97,6 +101,12 @@ impl Panel {
             tokio::time::sleep(BETWEEN).await;
         }
         Ok(())
+    }
+
+    /// The addresses of the files that were to be shown in their folders until now, oldest first.
+    #[must_use]
+    pub fn files(&self) -> Vec<String> {
+        lock(&self.seen).files.clone()
     }
 
     /// The property of the icon that is shown, once there is one.
@@ -282,6 +292,15 @@ impl Watcher {
 }
 
 /// Who shows notices is told of them.
+struct Files(Arc<Mutex<Seen>>);
+
+#[interface(name = "org.freedesktop.FileManager1")]
+impl Files {
+    fn show_items(&self, files: Vec<String>, _startup: &str) {
+        lock(&self.0).files.extend(files);
+    }
+}
+
 struct Notices(Arc<Mutex<Seen>>);
 
 #[interface(name = "org.freedesktop.Notifications")]

@@ -1,6 +1,8 @@
 //! The real window, in a desktop of its own.
 
 #[cfg(test)]
+mod answers;
+#[cfg(test)]
 mod attaching;
 #[cfg(test)]
 mod beside;

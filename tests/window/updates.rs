@@ -118,7 +118,7 @@ async fn refused(app: &Application) -> Result<()> {
         text.contains("not what Octo's makers signed")
     })
     .await?;
-    app.click("toast-close").await?;
+    app.script("document.querySelector('[data-testid=toast] [data-kind=close]').click()").await?;
     let gone = async || Ok(app.all("toast").await?.is_empty().then_some(()));
     app.until("the note to go", gone).await
 }
