@@ -95,7 +95,9 @@ async fn by_folders(app: &Application) -> Result<()> {
     let folders = app
         .until("both folders", async || {
             let folders = app.texts("folder-row").await?;
-            Ok((folders.len() == 2).then_some(folders))
+            // The driver reads nothing of what is there and not drawn yet.
+            let drawn = folders.len() == 2 && folders.iter().all(|name| !name.is_empty());
+            Ok(drawn.then_some(folders))
         })
         .await?;
     ensure!(folders[0].contains("garden") && folders[1].contains("notes"), "the newest first: {folders:?}");
