@@ -21,8 +21,8 @@ const LOOK: Duration = Duration::from_secs(10);
 /// How often the threads of one program may be woken in that time while the window is shown, with a caret that blinks.
 /// Measured: 720, half of it by the screen's own beat; a page that draws sixty times a second comes to twice that.
 const SHOWN: u64 = 1_200;
-/// And while it is hidden. Measured: 90, a fifth of it by an idle pool of threads, half of it by the look each second for
-/// what other processes stored. Another timer of four a second is too much.
+/// And while it is hidden. Measured: 90, a fifth of it by an idle pool of threads, more than half of it by the
+/// threads that look each second for what other processes stored. Another timer of four a second is too much.
 const HIDDEN: u64 = 120;
 /// What works without ever waiting is not woken: how much of the processor's time each program may take, in ticks. A
 /// quarter of a core. Measured: 10 and 2, but on a machine that is shared what others take of it counts here too.

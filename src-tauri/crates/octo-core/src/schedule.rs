@@ -6,6 +6,7 @@
 //! | [`wording`], [`file`] | a task's file, and its timing in words |
 //! | [`plan`] | what is wrong with a plan, and what is unusual |
 //! | [`decide`] | what becomes of times and runs: pure |
+//! | [`calm`] | how long nothing has to be read: pure |
 //! | [`tasks`] | what the person and the agent do with tasks |
 //! | [`revive`] | tasks that come back from the trash |
 //! | [`tend`] | the part that waits, begins runs and follows them |
@@ -16,6 +17,7 @@
 //! run either waits, and the next process begins it (or by the policy leaves it out), or has a session, which the next
 //! process goes on with as with any other, and the run follows it: a run is interrupted only where its session is gone.
 
+mod calm;
 mod clock;
 mod decide;
 mod desk;

@@ -7,6 +7,7 @@
 
 use super::{
     Schedule, Tasks, Tending,
+    calm::Calm,
     decide::{Decision, Hold, Look, Standing, begins, decide, ended, follow, left_out},
     file::TaskFile,
     tasks::{is_accepted, unrunnable},
@@ -31,9 +32,6 @@ use tokio_util::sync::CancellationToken;
 
 /// The longest between two looks.
 const LONGEST: Duration = Duration::from_secs(30);
-/// The longest without a look at the files and the store. Not everything that moves a time is told: the system's time
-/// zone, which plans without one follow, and files in a home that somebody else changes, as over a network.
-const CALM: Millis = 5 * MINUTE;
 /// The shortest between two looks that nothing set off.
 const SHORTEST: Duration = Duration::from_millis(200);
 const MINUTE: Millis = 60 * 1_000;
@@ -56,25 +54,6 @@ pub(crate) struct Tender {
     /// Told when another process stored something.
     beside: watch::Receiver<u64>,
     calm: Option<Calm>,
-}
-
-/// No run is open and no time comes before `until`, as long as nobody changes anything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Calm {
-    /// When that was last so.
-    at: Millis,
-    until: Millis,
-}
-
-impl Calm {
-    /// How long it lasts yet. Not over a clock that was set back: times come again then, of which some were decided.
-    fn rest(&mut self, now: Millis) -> Option<Duration> {
-        if now < std::mem::replace(&mut self.at, now) {
-            return None;
-        }
-        let left = u64::try_from(self.until.saturating_sub(now)).ok()?;
-        (left > 0).then(|| Duration::from_millis(left))
-    }
 }
 
 /// Why it looks.
@@ -453,8 +432,7 @@ impl Tender {
             times.after(scene.now).next().map(|at| at - scene.now)
         });
         let next = runs.chain(times).min().unwrap_or(Millis::MAX);
-        let calm = Calm { at: scene.now, until: scene.now.saturating_add(next.min(CALM)) };
-        self.calm = is_calm.then_some(calm);
+        self.calm = is_calm.then(|| Calm::new(scene.now, next));
         Ok(Duration::from_millis(u64::try_from(next.max(0)).unwrap_or(u64::MAX)))
     }
 }
@@ -509,25 +487,5 @@ fn matters(envelope: &Envelope, followed: &HashSet<SessionId>) -> bool {
             | Event::TurnEnded { .. },
         ) => followed.contains(id),
         _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calm_ends_when_its_time_comes_and_when_the_clock_goes_back() {
-        let rests = |now: &[Millis]| {
-            let mut calm = Calm { at: 1_000, until: 5_000 };
-            now.iter().map(|now| calm.rest(*now).map(|rest| rest.as_millis())).collect::<Vec<_>>()
-        };
-        assert_eq!(rests(&[1_000, 4_999]), [Some(4_000), Some(1)]);
-        assert_eq!(rests(&[5_000]), [None]);
-        // The computer slept through it.
-        assert_eq!(rests(&[90_000]), [None]);
-        // Set back, before the beginning and after it.
-        assert_eq!(rests(&[999]), [None]);
-        assert_eq!(rests(&[4_000, 3_999]), [Some(1_000), None]);
     }
 }
