@@ -5,29 +5,21 @@
 //! of them but the time of a fault each; what is gained is that a program which waits for days does not hold what it ran
 //! through in its first second.
 //!
-//! Only the program and the libraries it begins with: they stay where they are until it ends. What is loaded later may be
-//! unloaded between the look at a mapping and what is done to it, and another thread's memory be there instead.
+//! Only the program and libraries that are kept loaded first: another one could be unloaded between the look at a mapping
+//! and what is done to it, and another thread's memory be there instead.
 
 use nix::sys::mman::{MmapAdvise, madvise};
-use std::{ffi::c_void, fs, io, ops::Range, ptr::NonNull, sync::OnceLock, time::Duration};
+use std::{
+    collections::BTreeSet,
+    ffi::{CString, c_void},
+    fs, io,
+    ops::Range,
+    ptr::NonNull,
+    time::Duration,
+};
 
 /// How long after a page was loaded, or the window went, there is nothing left to do at once.
 const SETTLED: Duration = Duration::from_secs(3);
-
-/// Where the program and the libraries it begins with are.
-static BEGUN_WITH: OnceLock<Vec<Range<usize>>> = OnceLock::new();
-
-/// Notes where code is, before anything is loaded that could be unloaded. Nothing is ever given back without.
-pub(crate) fn begin() {
-    match fs::read_to_string("/proc/self/maps") {
-        Ok(maps) => {
-            let files = Mapping::all(&maps).into_iter().filter(Mapping::is_of_a_file);
-            // The first note counts.
-            let _known = BEGUN_WITH.set(files.map(|mapping| mapping.at).collect());
-        }
-        Err(error) => tracing::debug!(%error, "memory will not be given back"),
-    }
-}
 
 /// Gives back what is not needed any more, in a moment.
 pub(crate) fn give_back_soon() {
@@ -42,9 +34,12 @@ pub(crate) fn give_back_soon() {
 }
 
 fn give_back() -> io::Result<()> {
+    let maps = fs::read_to_string("/proc/self/maps")?;
+    let code = Mapping::all(&maps).into_iter().filter(Mapping::is_code).map(|mapping| mapping.path);
+    let stays: BTreeSet<&str> = code.collect::<BTreeSet<_>>().into_iter().filter(|path| keep(path)).collect();
+    // Read once they are kept: where they are now they stay.
     let maps = fs::read_to_string("/proc/self/smaps")?;
-    let begun_with = BEGUN_WITH.get().map_or(&[] as &[_], Vec::as_slice);
-    for pages in as_their_files_are(&maps, begun_with, give_back as fn() -> io::Result<()> as usize) {
+    for pages in as_their_files_are(&maps, &stays, give_back as fn() -> io::Result<()> as usize) {
         let Some(first) = NonNull::new(pages.start as *mut c_void) else { continue };
         #[expect(
             unsafe_code,
@@ -67,10 +62,19 @@ fn give_back() -> io::Result<()> {
     Ok(())
 }
 
-/// Code at these places that is as its file has it, and the constants before the code of the file with this address in it.
-/// What was ever written to has pages of its own ("anonymous" ones, in the memory or moved out of it): those would be
-/// lost.
-fn as_their_files_are(smaps: &str, begun_with: &[Range<usize>], own: usize) -> Vec<Range<usize>> {
+/// Has a library that is loaded stay loaded until the program ends; whether it does. No library is loaded by it.
+fn keep(path: &str) -> bool {
+    let Ok(path) = CString::new(path) else { return false };
+    let how = nix::libc::RTLD_LAZY | nix::libc::RTLD_NOLOAD | nix::libc::RTLD_NODELETE;
+    #[expect(unsafe_code, reason = "the path ends with a zero, and nothing that is not loaded yet is")]
+    let library = unsafe { nix::libc::dlopen(path.as_ptr(), how) };
+    !library.is_null()
+}
+
+/// Code of these files and of the program that is as its file has it, and the constants before the code of the file with
+/// this address in it, which is the program. What was ever written to has pages of its own ("anonymous" ones, in the
+/// memory or moved out of it): those would be lost.
+fn as_their_files_are(smaps: &str, stays: &BTreeSet<&str>, own: usize) -> Vec<Range<usize>> {
     let mappings = Mapping::all(smaps);
     let file =
         mappings.iter().find(|mapping| mapping.is_code() && mapping.at.contains(&own)).map(|code| code.file);
@@ -80,7 +84,7 @@ fn as_their_files_are(smaps: &str, begun_with: &[Range<usize>], own: usize) -> V
         (mapping.is_code() || constants(mapping))
             && mapping.is_of_a_file()
             && (mapping.written, mapping.moved_out) == (Some(0), Some(0))
-            && begun_with.iter().any(|begun| begun.start <= mapping.at.start && mapping.at.end <= begun.end)
+            && (Some(mapping.file) == file || stays.contains(mapping.path))
     });
     given.map(|mapping| mapping.at.clone()).collect()
 }
@@ -93,6 +97,7 @@ struct Mapping<'a> {
     from: u64,
     /// The file's device and inode.
     file: (&'a str, &'a str),
+    path: &'a str,
     /// How much of it is no page of its file, in kilobytes; not known where the kernel does not say.
     written: Option<u64>,
     /// How much more of that was moved out of the memory, in kilobytes.
@@ -124,7 +129,10 @@ impl<'a> Mapping<'a> {
         let at = number(start)?..number(end)?;
         let may = words.next()?;
         let from = u64::from_str_radix(words.next()?, 16).ok()?;
-        Some(Self { at, may, from, file: (words.next()?, words.next()?), written: None, moved_out: None })
+        let file = (words.next()?, words.next()?);
+        // Nothing before it has a slash.
+        let path = line.find('/').and_then(|start| line.get(start..)).unwrap_or_default();
+        Some(Self { at, may, from, file, path, written: None, moved_out: None })
     }
 
     fn is_code(&self) -> bool {
@@ -164,13 +172,21 @@ mod tests {
             ("fd00-fe00 r-xp 00001000 fe:00 81 /usr/lib/libunknown.so", "Anonymous: 0 kB"),
             ("10000-18000 r-xp 00001000 fe:00 82 /usr/lib/later.so", none),
         ]);
-        let begun_with = [0x1000..0x3000, 0x3000..0xfe00];
-        let given = |own| as_their_files_are(&maps, &begun_with, own);
+        let stays = BTreeSet::from([
+            "/usr/bin/octo",
+            "/usr/lib/libc.so.6",
+            "/usr/lib/libwritten.so",
+            "/usr/lib/libshared.so",
+            "/usr/lib/libunknown.so",
+        ]);
+        let given = |own| as_their_files_are(&maps, &stays, own);
         assert_eq!(given(0x4000), [0x1000..0x3000, 0x3000..0x9000, 0xe000..0xf000]);
         // Where it is not found out which file is its own, no constants are.
         assert_eq!(given(0x1000), [0x3000..0x9000, 0xe000..0xf000]);
-        assert_eq!(as_their_files_are("cut sh", &begun_with, 0x4000), Vec::<Range<usize>>::new());
-        assert_eq!(as_their_files_are(&maps, &[], 0x4000), Vec::<Range<usize>>::new());
+        assert_eq!(as_their_files_are("cut sh", &stays, 0x4000), Vec::<Range<usize>>::new());
+        // Of what could be unloaded, nothing; the program itself cannot.
+        let own = as_their_files_are(&maps, &BTreeSet::new(), 0x4000);
+        assert_eq!(own, [0x1000..0x3000, 0x3000..0x9000]);
     }
 
     /// How much of what is mapped from the file of this program is in memory, in kilobytes.
@@ -191,10 +207,18 @@ mod tests {
 
     #[test]
     fn this_program_has_less_of_itself_in_memory_afterwards_and_goes_on() {
-        begin();
         let before = here();
         give_back().unwrap();
         let after = here();
         assert!(after < before, "{before} kB, then {after} kB");
+    }
+
+    #[test]
+    fn a_library_that_is_loaded_is_kept_and_none_is_loaded() {
+        let maps = fs::read_to_string("/proc/self/maps").unwrap();
+        let all = Mapping::all(&maps);
+        let libc = all.iter().find(|mapping| mapping.is_code() && mapping.path.contains("/libc.so")).unwrap();
+        assert!(keep(libc.path));
+        assert!(!keep("/no/such/library.so") && !keep("[vdso]") && !keep("a\0b"));
     }
 }

@@ -139,8 +139,6 @@ fn open(start: Start) -> ExitCode {
     if let Err(error) = crate::graphics::avoid_dmabuf_on_nvidia() {
         return fail("Octo could not restart itself", &error);
     }
-    #[cfg(target_os = "linux")]
-    crate::resident::begin();
     // Before anything is opened in the home: this may be the start that exchanges or moves it.
     let settled = octo_core::settle_home();
     let place = settled.as_ref().ok().map(|settled| settled.residence.home.clone());
