@@ -106,9 +106,9 @@ fn on_window(app: &AppHandle, label: &str, event: &WindowEvent) {
 /// The person closes the window.
 fn close(app: &AppHandle, api: &CloseRequestApi) {
     match app.state::<Desk>().close() {
-        CloseStep::Ask => {
+        CloseStep::Ask(back) => {
             api.prevent_close();
-            run_errand(app, Errand::AskClosing);
+            run_errand(app, Errand::AskClosing { back });
         }
         CloseStep::Hide => {
             api.prevent_close();
@@ -127,7 +127,7 @@ fn close(app: &AppHandle, api: &CloseRequestApi) {
     }
 }
 
-/// The window goes; Octo goes on in the tray.
+/// The window goes; Octo goes on without it.
 pub(crate) fn hide(app: &AppHandle) {
     if let Some(window) = app.get_webview_window(windows::MAIN)
         && let Err(error) = window.hide()

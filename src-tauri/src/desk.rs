@@ -1,10 +1,10 @@
 //! What the shell knows of its place in the system, and what came from there and is not carried out yet.
 
 use crate::windows;
-use octo_desktop::{Act, CloseStep, Notices, Page, Sights, Tray, Work, on_close};
+use octo_desktop::{Act, CloseStep, Notices, Page, Sights, Work, on_close};
 use octo_protocol::{
     Ability, ActivityRow, ApiError, DesktopSettings, DesktopState, Errand, ErrandSource, Language, SessionId,
-    SessionInfo, TaskRun, WindowNumber, words,
+    SessionInfo, TaskRun, WayBack, WindowNumber, words,
 };
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -29,6 +29,8 @@ struct Known {
     errands: VecDeque<Errand>,
     page: Page,
     tray: Result<(), ApiError>,
+    /// Whether a second start reaches this one.
+    reachable: bool,
     shortcut: Result<(), ApiError>,
     autostart: Result<(), ApiError>,
     settings: DesktopSettings,
@@ -43,12 +45,25 @@ impl Default for Known {
             errands: VecDeque::new(),
             page: Page::Away,
             tray: Err(ApiError::new("desktop.no_tray")),
+            // Elsewhere that takes no desktop bus.
+            reachable: cfg!(not(target_os = "linux")),
             shortcut: Ok(()),
             autostart: Ok(()),
             settings: DesktopSettings::default(),
             language: Language::System,
             notices: Notices::default(),
             sights: Sights::default(),
+        }
+    }
+}
+
+impl Known {
+    /// What would bring a hidden window back.
+    fn way_back(&self) -> Option<WayBack> {
+        match (&self.tray, self.reachable) {
+            (Ok(()), _) => Some(WayBack::Tray),
+            (Err(_), true) => Some(WayBack::Start),
+            (Err(_), false) => None,
         }
     }
 }
@@ -116,6 +131,11 @@ impl Desk {
         }
     }
 
+    /// Whether a hidden window could be brought back at all.
+    pub(crate) fn may_hide(&self) -> bool {
+        self.known().way_back().is_some()
+    }
+
     /// Whether a hidden window could be brought back from the tray.
     pub(crate) fn has_tray(&self) -> bool {
         self.known().tray.is_ok()
@@ -124,6 +144,12 @@ impl Desk {
     /// The tray came or went.
     pub(crate) fn set_tray(&self, tray: Result<(), ApiError>) {
         self.known().tray = tray;
+    }
+
+    /// A second start reaches this one: where there is no tray, that brings a hidden window back.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn set_reachable(&self) {
+        self.known().reachable = true;
     }
 
     /// What became of the keys of the small window.
@@ -139,9 +165,8 @@ impl Desk {
     /// The person closes the window.
     pub(crate) fn close(&self) -> CloseStep {
         let mut known = self.known();
-        let tray = if known.tray.is_ok() { Tray::There } else { Tray::Missing };
-        let step = on_close(known.settings.closing, tray, known.page);
-        if step == CloseStep::Ask {
+        let step = on_close(known.settings.closing, known.way_back(), known.page);
+        if matches!(step, CloseStep::Ask(_)) {
             known.page = Page::Asking;
         }
         step

@@ -57,8 +57,8 @@ impl DesktopHost {
     /// Only where it can be brought back.
     fn hide(&self) -> Result<(), ApiError> {
         self.desk().asked();
-        if !self.desk().has_tray() {
-            return Err(ApiError::new("desktop.no_tray"));
+        if !self.desk().may_hide() {
+            return Err(ApiError::new("desktop.no_bus"));
         }
         closing::hide(&self.app);
         Ok(())

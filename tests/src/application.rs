@@ -409,7 +409,8 @@ impl Application {
     /// # Errors
     /// When it is still there after a while.
     pub async fn close(self) -> Result<()> {
-        self.display.close(self.display.window()?)?;
+        let window = self.display.window()?;
+        self.display.leave(window)?;
         self.ended().await
     }
 
@@ -419,7 +420,7 @@ impl Application {
     /// As there.
     pub async fn close_hindmost(self) -> Result<()> {
         let hindmost = self.display.windows()?.first().copied().context("a window")?;
-        self.display.close(hindmost)?;
+        self.display.leave(hindmost)?;
         self.ended().await
     }
 

@@ -113,7 +113,7 @@ impl BareApplication {
     /// # Errors
     /// When it is still there after a while.
     pub fn close(self) -> Result<()> {
-        self.press_close()?;
+        self.display.leave(self.display.window()?)?;
         self.ended()
     }
 

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, bail};
 use image::RgbImage;
-use std::path::Path;
+use std::{path::Path, thread, time::Duration};
 use x11rb::{
     CURRENT_TIME,
     connection::Connection as _,
@@ -18,6 +18,9 @@ const MIDDLE: (u16, u16) = (480, 320);
 
 /// As many colours as no ground, border or caret has.
 const SHADES: usize = 16;
+
+/// How long an application has to hear that its window is closed, before it is looked at whether it asks.
+const HEARD: Duration = Duration::from_millis(100);
 
 /// A connection to the screen.
 pub(crate) struct Display {
@@ -86,6 +89,17 @@ impl Display {
         let message =
             ClientMessageEvent::new(32, window, self.protocols, [self.delete, CURRENT_TIME, 0, 0, 0]);
         self.connection.send_event(false, window, EventMask::NO_EVENT, message)?.check()?;
+        Ok(())
+    }
+
+    /// Closes the window of an application that ends with it, or asks first whether it shall.
+    pub(crate) fn leave(&self, window: Window) -> Result<()> {
+        self.close(window)?;
+        thread::sleep(HEARD);
+        // One who closes it again while asked has answered. It may be gone: then there is nothing to ask.
+        if self.windows()?.contains(&window) {
+            let _gone = self.close(window);
+        }
         Ok(())
     }
 

@@ -58,6 +58,40 @@ async fn closing_asks_once_and_then_hides_to_the_tray() -> Result<()> {
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn without_a_tray_it_asks_as_well_and_a_second_start_brings_the_window_back() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let server = ModelServer::start_with(
+        Script::new().text("ok"),
+        ServerOptions { key: Some(crate::first_task::KEY.to_owned()), ..ServerOptions::default() },
+    );
+    let home = desktop.folder().join("octo");
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    connect(&app, &server.url(), "no-tray").await?;
+    app.press_close()?;
+    let asked = app.text("closing").await?;
+    assert!(asked.contains("opening Octo again brings the window back"), "{asked}");
+    app.picture("closing-no-tray-light").await?;
+    app.click("closing-hide").await?;
+    for _ in 0..2 {
+        app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
+        Application::start_again(&desktop, &home, &[])?;
+        app.until("the window to come back", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
+        assert!(app.all("closing").await?.is_empty(), "asked once");
+        app.press_close()?;
+    }
+    app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
+    Application::start_again(&desktop, &home, &[])?;
+    app.until("the window to come back", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
+    // The way out of one whose window only hides.
+    app.type_into("composer", "\u{e009}k").await?;
+    app.type_into("palette-input", "quit").await?;
+    app.text_where("palette-choice", "the end", |text| text.contains("Quit Octo")).await?;
+    app.type_into("palette-input", "\u{e007}").await?;
+    app.ended().await
+}
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
 async fn a_question_and_an_end_are_told_while_nobody_looks() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;

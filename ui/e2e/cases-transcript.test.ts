@@ -17,6 +17,86 @@ async function telling(page: Page): Promise<Telling> {
   return Telling.begin(page, await current(page), "Make the upload tests pass");
 }
 
+describe("what is pressed while an answer streams", () => {
+  /** Lets lines come, one with each frame; returns what lay over the middle of the block at any of them. */
+  function stream(page: Page, session: string, message: string, lines: number): Promise<string[]> {
+    return page.evaluate(
+      ([session, message, lines]) =>
+        new Promise<string[]>((resolve) => {
+          const over: string[] = [];
+          const written = window as unknown as { written?: string };
+          let left = lines;
+          const frame = (): void => {
+            const block = [...document.querySelectorAll('[data-testid="reasoning"]')].at(-1);
+            const box = block?.getBoundingClientRect();
+            const at = box && document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+            if (!at || !block?.contains(at)) over.push(at?.className ?? "nothing");
+            if ((left -= 1) < 0) return resolve(over);
+            const offset = written.written?.length ?? 0;
+            const text = written.written === undefined ? "Parts are kept.\n\n" : "- line\n";
+            const delta = { session, message, block: 1, kind: { type: "text" }, offset, text };
+            written.written = (written.written ?? "") + text;
+            dispatchEvent(new CustomEvent("fake", { detail: { updates: [{ type: "delta", delta }] } }));
+            requestAnimationFrame(frame);
+          };
+          requestAnimationFrame(frame);
+        }),
+      [session, message, lines] as const,
+    );
+  }
+
+  it("takes the press at each frame, stands still under it, and the view goes on at the end after it", async () => {
+    const page = await stage.open({ scene: "compacted" });
+    const model = await telling(page);
+    const message = await model.message();
+    await model.block("reasoning", "The client keeps no record of finished parts.");
+    const block = page.getByTestId("reasoning").last();
+    await block.waitFor();
+    const place = async (): Promise<{ x: number; y: number; height: number }> => {
+      const box = await block.boundingBox();
+      if (!box) throw new Error("the thinking is not in view");
+      return box;
+    };
+    const before = await place();
+    expect(await stream(page, model.session, message, 8)).toEqual([]);
+    await settled(page);
+    const box = await place();
+    expect(box.y).toBeLessThan(before.y - 40);
+    await page.mouse.move(box.x + 20, box.y + box.height / 2);
+    await page.mouse.down();
+    expect(await stream(page, model.session, message, 8)).toEqual([]);
+    expect((await place()).y).toBe(box.y);
+    await page.mouse.up();
+    await page.getByText("The client keeps no record of finished parts.").waitFor();
+    await expect.poll(place).not.toMatchObject({ y: box.y });
+    expect(await page.getByTestId("transcript").getAttribute("data-following")).toBe("true");
+    await close(page);
+  });
+
+  it("keeps words that are selected where they are", async () => {
+    const page = await stage.open({ scene: "compacted" });
+    const model = await telling(page);
+    const message = await model.message();
+    await model.block("reasoning", "Nothing.");
+    await stream(page, model.session, message, 8);
+    await settled(page);
+    const words = page.locator(".md").last().getByText("Parts are kept.");
+    const box = await words.boundingBox();
+    if (!box) throw new Error("the words are not in view");
+    await page.mouse.move(box.x + 1, box.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 20, box.y + 8, { steps: 4 });
+    await page.mouse.up();
+    await stream(page, model.session, message, 12);
+    await settled(page);
+    expect((await words.boundingBox())?.y).toBe(box.y);
+    expect(await page.evaluate(() => String(getSelection()))).not.toBe("");
+    await page.getByTestId("to-end").click();
+    await expect.poll(async () => (await words.boundingBox())?.y ?? 0).toBeLessThan(box.y);
+    await close(page);
+  });
+});
+
 describe("an agent's work", () => {
   it("19. reasoning appears in a thinking block that remembers whether it was opened or closed", async () => {
     const page = await stage.open({ scene: "compacted" });

@@ -83,13 +83,14 @@ export class Telling {
     await settled(this.page);
   }
 
-  /** The model begins to say something. */
-  async message(): Promise<void> {
+  /** The model begins to say something; its message's id. */
+  async message(): Promise<string> {
     this.#message = id("b", (this.#ids += 1));
     this.#blocks = 0;
     const meta = { origin: "model", at: 1_795_269_761_000 };
     const message = { id: this.#message, turn: this.turn, role: "assistant", blocks: [], meta };
     await this.tell({ type: "message_started", message });
+    return this.#message;
   }
 
   /** A piece of text or reasoning as it streams. */

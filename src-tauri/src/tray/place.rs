@@ -1,6 +1,7 @@
 //! Whether a Linux desktop has a place for an icon: a library to make it with, and a panel that shows it.
 //!
-//! Not every desktop has one, and at login the panel may come after Octo. Where there is none, nothing is hidden.
+//! Not every desktop has one, and at login the panel may come after Octo. Where there is none, a hidden window comes back
+//! by a second start, which needs the desktop's bus; without that, nothing is hidden.
 
 use super::show;
 use crate::{desk::Desk, windows};
@@ -18,19 +19,26 @@ const LIBRARIES: [&str; 2] = ["libayatana-appindicator3.so.1", "libappindicator3
 
 /// Follows whether there is a place, and shows the icon once there is.
 pub(super) async fn follow(app: AppHandle) {
+    let connection = match Connection::session().await {
+        Ok(connection) => connection,
+        Err(error) => {
+            tracing::info!(%error, "there is no desktop bus");
+            return app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_bus")));
+        }
+    };
+    app.state::<Desk>().set_reachable();
     if !library_is_there() {
         tracing::info!("no library for an icon in the tray is installed");
         return app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_tray_library")));
     }
-    if let Err(error) = watch(&app).await {
+    if let Err(error) = watch(&app, &connection).await {
         tracing::info!(%error, "there is no tray to follow");
     }
 }
 
-async fn watch(app: &AppHandle) -> zbus::Result<()> {
-    let connection = Connection::session().await?;
-    let bus = DBusProxy::new(&connection).await?;
-    let watcher: Proxy<'_> = zbus::proxy::Builder::new(&connection)
+async fn watch(app: &AppHandle, connection: &Connection) -> zbus::Result<()> {
+    let bus = DBusProxy::new(connection).await?;
+    let watcher: Proxy<'_> = zbus::proxy::Builder::new(connection)
         .destination(WATCHER)?
         .path(WATCHER_PATH)?
         .interface(WATCHER)?

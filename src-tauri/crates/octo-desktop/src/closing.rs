@@ -1,21 +1,12 @@
 //! What closing the window does.
 
-use octo_protocol::Closing;
-
-/// Whether Octo can be reached without a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tray {
-    /// There is an icon in the tray.
-    There,
-    /// There is none: a hidden window could not be brought back.
-    Missing,
-}
+use octo_protocol::{Closing, WayBack};
 
 /// What happens when the person closes the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseStep {
-    /// The page asks.
-    Ask,
+    /// The page asks, and says what would bring the window back.
+    Ask(WayBack),
     /// The window goes, Octo stays.
     Hide,
     /// Octo ends. What runs is kept and goes on with the next start.
@@ -35,19 +26,17 @@ pub enum Page {
     Over,
 }
 
-/// What happens when the person closes the window.
+/// What happens when the person closes the window; `back` is what would bring a hidden one back, none if nothing would.
 ///
 /// A window is only hidden where it can be brought back, and a person who closes it again while they are asked has
 /// answered.
 #[must_use]
-pub fn on_close(chosen: Closing, tray: Tray, page: Page) -> CloseStep {
-    match (tray, chosen, page) {
-        (Tray::Missing, _, _) | (Tray::There, Closing::Quit, _) | (Tray::There, _, Page::Over) => {
-            CloseStep::Quit
-        }
-        (Tray::There, Closing::Hide, _) => CloseStep::Hide,
-        (Tray::There, Closing::Ask, Page::Ready) => CloseStep::Ask,
-        (Tray::There, Closing::Ask, Page::Asking | Page::Away) => CloseStep::Quit,
+pub fn on_close(chosen: Closing, back: Option<WayBack>, page: Page) -> CloseStep {
+    match (back, chosen, page) {
+        (None, _, _) | (_, Closing::Quit, _) | (_, _, Page::Over) => CloseStep::Quit,
+        (Some(_), Closing::Hide, _) => CloseStep::Hide,
+        (Some(back), Closing::Ask, Page::Ready) => CloseStep::Ask(back),
+        (Some(_), Closing::Ask, Page::Asking | Page::Away) => CloseStep::Quit,
     }
 }
 
@@ -55,31 +44,36 @@ pub fn on_close(chosen: Closing, tray: Tray, page: Page) -> CloseStep {
 mod tests {
     use super::*;
 
+    const ALL: [Closing; 3] = [Closing::Ask, Closing::Hide, Closing::Quit];
+    const WAYS: [WayBack; 2] = [WayBack::Tray, WayBack::Start];
+
     #[test]
     fn a_window_is_hidden_only_where_it_can_be_brought_back() {
-        for chosen in [Closing::Ask, Closing::Hide, Closing::Quit] {
+        for chosen in ALL {
             for page in [Page::Ready, Page::Asking, Page::Away] {
-                assert_eq!(on_close(chosen, Tray::Missing, page), CloseStep::Quit, "{chosen:?} {page:?}");
+                assert_eq!(on_close(chosen, None, page), CloseStep::Quit, "{chosen:?} {page:?}");
             }
         }
     }
 
     #[test]
     fn what_is_over_is_left_whatever_was_chosen() {
-        for chosen in [Closing::Ask, Closing::Hide, Closing::Quit] {
-            assert_eq!(on_close(chosen, Tray::There, Page::Over), CloseStep::Quit, "{chosen:?}");
+        for (chosen, back) in ALL.into_iter().flat_map(|chosen| WAYS.map(|back| (chosen, back))) {
+            assert_eq!(on_close(chosen, Some(back), Page::Over), CloseStep::Quit, "{chosen:?} {back:?}");
         }
     }
 
     #[test]
-    fn the_person_is_asked_once() {
-        let there = |chosen, page| on_close(chosen, Tray::There, page);
-        assert_eq!(there(Closing::Ask, Page::Ready), CloseStep::Ask);
-        assert_eq!(there(Closing::Ask, Page::Asking), CloseStep::Quit, "closed again while asked");
-        assert_eq!(there(Closing::Ask, Page::Away), CloseStep::Quit, "nobody can ask");
-        for page in [Page::Ready, Page::Asking, Page::Away] {
-            assert_eq!(there(Closing::Hide, page), CloseStep::Hide);
-            assert_eq!(there(Closing::Quit, page), CloseStep::Quit);
+    fn the_person_is_asked_once_and_told_what_brings_the_window_back() {
+        for back in WAYS {
+            let close = |chosen, page| on_close(chosen, Some(back), page);
+            assert_eq!(close(Closing::Ask, Page::Ready), CloseStep::Ask(back));
+            assert_eq!(close(Closing::Ask, Page::Asking), CloseStep::Quit, "closed again while asked");
+            assert_eq!(close(Closing::Ask, Page::Away), CloseStep::Quit, "nobody can ask");
+            for page in [Page::Ready, Page::Asking, Page::Away] {
+                assert_eq!(close(Closing::Hide, page), CloseStep::Hide);
+                assert_eq!(close(Closing::Quit, page), CloseStep::Quit);
+            }
         }
     }
 }

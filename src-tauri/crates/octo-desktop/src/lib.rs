@@ -17,7 +17,7 @@ mod waking;
 
 pub use arguments::{Start, WindowAtStart, read};
 pub use census::{Census, Work};
-pub use closing::{CloseStep, Page, Tray, on_close};
+pub use closing::{CloseStep, Page, on_close};
 pub use icon::{Dot, with_dot};
 pub use links::{LINK_LIMIT, SCHEME, link};
 pub use notices::{Act, Attention, Deed, NoticeKind, Notices, Sight, Subject};

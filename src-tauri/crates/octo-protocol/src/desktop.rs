@@ -62,10 +62,21 @@ pub enum Closing {
     /// It asks, once.
     #[default]
     Ask,
-    /// Octo goes on in the tray; where there is none, it ends.
+    /// Octo goes on without a window; where nothing could bring it back, it ends.
     Hide,
     /// Octo ends.
     Quit,
+}
+
+/// What brings a hidden window back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(export)]
+pub enum WayBack {
+    /// The icon in the tray.
+    Tray,
+    /// Starting Octo again: this desktop shows no tray.
+    Start,
 }
 
 /// What the system's notices tell of. Nothing is told of what the person looks at.
@@ -142,7 +153,10 @@ pub enum Errand {
         path: String,
     },
     /// Ask what closing the window is to do.
-    AskClosing,
+    AskClosing {
+        /// What brings the window back where it is hidden.
+        back: WayBack,
+    },
     /// Tell of an update that was found. Nothing is installed by that.
     UpdateFound {
         /// It.

@@ -1,5 +1,6 @@
 /** What the palette can do: commands, and the places one can go to. */
 import type { IconName } from "$lib/icons";
+import { host } from "$lib/ipc";
 import { type WordKey, inEnglish, t } from "$lib/words/words.svelte";
 import { branchFrom } from "./branching";
 import { dialogs } from "./dialogs.svelte";
@@ -10,6 +11,7 @@ import { openWindow } from "./own-window";
 import { preferences } from "./preferences.svelte";
 import { settingsPages } from "./settings-pages";
 import type { ShortcutId } from "./shortcuts";
+import { toasts } from "./toasts.svelte";
 
 /** Something that can be done. */
 export interface Action {
@@ -91,6 +93,8 @@ export function commands(): readonly Action[] {
       shortcut: "overview",
       run: () => overlay.shortcuts(),
     }),
+    // Where there is no tray, the way out of one whose window only hides.
+    action("menu.quit", { id: "quit", icon: "x", run: () => void quit() }),
   );
   const theme = preferences.settings?.theme;
   for (const next of ["system", "light", "dark"] as const) {
@@ -108,6 +112,14 @@ export function commands(): readonly Action[] {
 
 async function remove(id: string): Promise<void> {
   if (await library.remove(id, (restored) => navigation.session(restored.id))) navigation.home(id);
+}
+
+async function quit(): Promise<void> {
+  try {
+    await host({ type: "quit" });
+  } catch (error) {
+    toasts.fail(error);
+  }
 }
 
 /** Where one can go to. */

@@ -1,6 +1,6 @@
 /** What came from outside the page: links, files, the tray, the system. Each is carried out once. */
 import { call, host, onErrand } from "$lib/ipc";
-import type { Closing, Errand } from "$lib/ipc/types";
+import type { Closing, Errand, WayBack } from "$lib/ipc/types";
 import { lookUp } from "$lib/words/words.svelte";
 import { newDraft } from "./drafts.svelte";
 import { navigation, type SettingsPage } from "./navigation.svelte";
@@ -12,8 +12,8 @@ import { toasts } from "./toasts.svelte";
 const STAYS: ReadonlySet<Errand["type"]> = new Set(["ask_closing", "update_found", "refused"]);
 
 class Errands {
-  /** Whether the person is asked what closing the window is to do. */
-  closing = $state(false);
+  /** The person is asked what closing the window is to do, and told what brings it back where it is hidden. */
+  closing = $state<WayBack | null>(null);
   /** A file of skills that is to be looked at; null once somebody looks. */
   skills = $state<string | null>(null);
   #begun = false;
@@ -70,7 +70,7 @@ class Errands {
         navigation.skills();
         return;
       case "ask_closing":
-        this.closing = true;
+        this.closing = errand.back;
         return;
       case "update_found":
         // Rare: not part of what loads at start.
@@ -105,7 +105,7 @@ class Errands {
 
   /** What closing is to do from now on, and does now; null to stay. */
   async close(choice: Exclude<Closing, "ask"> | null): Promise<void> {
-    this.closing = false;
+    this.closing = null;
     try {
       const desktop = preferences.settings?.desktop;
       if (choice !== null && desktop) await preferences.change({ desktop: { ...desktop, closing: choice } });

@@ -58,9 +58,9 @@ describe("errands", () => {
     navigation.welcome();
     await errands.run({ type: "open_settings", page: "rules" });
     expect(navigation.place).toEqual({ page: "welcome" });
-    await errands.run({ type: "ask_closing" });
-    expect(errands.closing).toBe(true);
-    errands.closing = false;
+    await errands.run({ type: "ask_closing", back: "tray" });
+    expect(errands.closing).toBe("tray");
+    errands.closing = null;
     navigation.fresh();
     await errands.release();
     expect(navigation.place).toEqual({ page: "settings", section: "rules" });
@@ -98,10 +98,10 @@ describe("errands", () => {
   });
 
   it("ask what closing is to do, and tell a person's stay", async () => {
-    await errands.run({ type: "ask_closing" });
-    expect(errands.closing).toBe(true);
+    await errands.run({ type: "ask_closing", back: "tray" });
+    expect(errands.closing).toBe("tray");
     await errands.close(null);
-    expect([errands.closing, of("stay_open").length, of("quit").length]).toEqual([false, 1, 0]);
+    expect([errands.closing, of("stay_open").length, of("quit").length]).toEqual([null, 1, 0]);
     await errands.close("quit");
     expect(of("quit")).toHaveLength(1);
   });

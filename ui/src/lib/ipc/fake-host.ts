@@ -24,11 +24,12 @@ export function hostReply(call: HostRequest): unknown {
     case "install_update":
     case "cancel_update":
       return { type: "done" };
-    case "take_errands":
+    case "take_errands": {
       // As after a first press on the window's button that closes it.
-      if (new URLSearchParams(location.search).has("closing"))
-        return { type: "errands", errands: [{ type: "ask_closing" }] };
-      return { type: "errands", errands: [] };
+      const back = new URLSearchParams(location.search).get("closing");
+      if (back === null) return { type: "errands", errands: [] };
+      return { type: "errands", errands: [{ type: "ask_closing", back: back === "start" ? "start" : "tray" }] };
+    }
     case "get_update_download":
       return { type: "update_download", download: null };
     case "get_desktop":

@@ -326,6 +326,7 @@ export type * from "./generated/Update";
 export type * from "./generated/UpdateDownload";
 export type * from "./generated/UpdateOffer";
 export type * from "./generated/Usage";
+export type * from "./generated/WayBack";
 export type * from "./generated/WebPageView";
 export type * from "./generated/WebResult";
 export type * from "./generated/Weekday";

@@ -3,6 +3,7 @@ import type { ApiError } from "./ApiError";
 import type { ErrandSource } from "./ErrandSource";
 import type { SessionId } from "./SessionId";
 import type { UpdateOffer } from "./UpdateOffer";
+import type { WayBack } from "./WayBack";
 
 /**
  * Something that came to Octo from outside its page: from the system, a link, the tray. The page fetches them with
@@ -32,7 +33,11 @@ page: string, } | { "type": "inspect_skills",
 /**
  * The file's absolute path.
  */
-path: string, } | { "type": "ask_closing" } | { "type": "update_found", 
+path: string, } | { "type": "ask_closing", 
+/**
+ * What brings the window back where it is hidden.
+ */
+back: WayBack, } | { "type": "update_found", 
 /**
  * It.
  */
