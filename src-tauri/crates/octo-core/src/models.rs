@@ -15,7 +15,7 @@ use crate::{
 use headers::{Headers, Moved, Saving};
 use octo_llm::{
     Endpoint, ModelCard, Network, Presets, Provider, ProviderError, Proxy, connect, find_local_servers,
-    host_of, list_models,
+    host_of, list_models, proxy_address,
 };
 use octo_protocol::{
     ApiError, ErrorCode, KeyState, Language, LocalServers, ModelDraft, ModelEntry, ModelId, PresetList,
@@ -350,9 +350,10 @@ fn endpoint(
 pub(crate) fn check_proxy(proxy: &ProxyChoice) -> Result<(), ApiError> {
     match proxy {
         ProxyChoice::System | ProxyChoice::None => Ok(()),
-        // The same rules as for a model's address; what it says must not repeat a password.
-        ProxyChoice::Manual { url } => {
-            host_of(url).map(|_| ()).map_err(|_| ApiError::new("settings.proxy_wrong"))
-        }
+        ProxyChoice::Manual { url } => match proxy_address(url) {
+            Ok(url) if url.username().is_empty() && url.password().is_none() => Ok(()),
+            // What it says must not repeat a password.
+            Ok(_) | Err(_) => Err(ApiError::new("settings.proxy_wrong")),
+        },
     }
 }

@@ -33,7 +33,7 @@ pub enum Proxy {
     System,
     /// None.
     None,
-    /// This one, an http or https address; it may hold a name and a password.
+    /// This one, as [`proxy_address`] reads it; it may hold a name and a password.
     Manual(SecretString),
 }
 
@@ -170,14 +170,30 @@ impl Network {
     /// The manual proxy; checked also where it is not used.
     fn proxy(&self) -> Result<Option<reqwest::Proxy>, ProviderError> {
         let Proxy::Manual(address) = &self.proxy else { return Ok(None) };
-        let wrong = |why: &str| ProviderError::new(ErrorClass::Proxy, why);
-        let url = Url::parse(address.expose_secret().trim())
-            .map_err(|_| wrong("The proxy's address is not an address."))?;
-        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-            return Err(wrong("The proxy's address must begin with http:// or https:// and name a host."));
-        }
-        reqwest::Proxy::all(url).map(Some).map_err(|_| wrong("The proxy's address cannot be used."))
+        let url = proxy_address(address.expose_secret())?;
+        reqwest::Proxy::all(url)
+            .map(Some)
+            .map_err(|_| ProviderError::new(ErrorClass::Proxy, "The proxy's address cannot be used."))
     }
+}
+
+/// The kinds of proxies. By `socks5` names are looked up here, by `socks5h` at the proxy.
+const PROXIES: [&str; 4] = ["http", "https", "socks5", "socks5h"];
+
+/// Reads a proxy's address.
+///
+/// # Errors
+///
+/// [`ErrorClass::Proxy`] when it is none; the address is not in the message, since it may hold a password.
+pub fn proxy_address(address: &str) -> Result<Url, ProviderError> {
+    let wrong = |why: &str| ProviderError::new(ErrorClass::Proxy, why);
+    let url = Url::parse(address.trim()).map_err(|_| wrong("The proxy's address is not an address."))?;
+    if !PROXIES.contains(&url.scheme()) || url.host_str().is_none_or(str::is_empty) {
+        return Err(wrong(
+            "The proxy's address must begin with http://, https://, socks5:// or socks5h:// and name a host.",
+        ));
+    }
+    Ok(url)
 }
 
 /// Which way requests to a server go.
@@ -262,7 +278,9 @@ mod tests {
 
     #[test]
     fn proxies_and_certificates_that_are_none_are_named() {
-        for address in ["", "proxy", "ftp://proxy.example", "socks5://s3cret@proxy.example", "http://"] {
+        for address in
+            ["", "proxy", "ftp://s3cret@proxy.example", "socks4://proxy.example", "socks5://", "http://"]
+        {
             let proxy = Proxy::Manual(SecretString::from(address));
             let error = with(Network { proxy, ..Network::default() }).unwrap();
             assert_eq!(error.class, ErrorClass::Proxy, "{address}");

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 /// How long a server may take to answer.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How a proxy's refusal is told where a tunnel through it was asked for.
-const LOGIN: &str = "proxy authorization required";
+/// How a proxy's refusal is told where a tunnel through it was asked for: by one of http, and by one of SOCKS, which was
+/// offered no login.
+const LOGIN: [&str; 2] = ["proxy authorization required", "does not support user/pass authentication"];
 
 /// Whether requests to this address leave the private network, as far as its text tells.
 #[must_use]
@@ -38,7 +39,7 @@ pub async fn try_way(network: &Network, address: &str) -> Result<String, Provide
         Ok(_) => Ok(host),
         Err(error) => {
             let error = transport::network(error);
-            if error.message.contains(LOGIN) {
+            if LOGIN.iter().any(|refusal| error.message.contains(refusal)) {
                 return Err(login());
             }
             let mut secrets = Secrets::default();
@@ -127,6 +128,66 @@ mod tests {
         served.join().unwrap();
         let gone = try_way(&through("http://127.0.0.1:9"), "https://models.example").await.unwrap_err();
         assert_eq!(gone.class, ErrorClass::Network);
+    }
+
+    /// A SOCKS5 proxy that lets this through, or not; the address it was asked for.
+    fn socks(method: u8) -> (String, std::thread::JoinHandle<String>) {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let served = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = [0; 4096];
+            let mut read = |count: usize, from: &mut std::net::TcpStream| {
+                from.read_exact(&mut asked[..count]).unwrap();
+                asked[..count].to_vec()
+            };
+            let methods = read(2, &mut stream)[1];
+            read(usize::from(methods), &mut stream);
+            stream.write_all(&[5, method]).unwrap();
+            if method != 0 {
+                return String::new();
+            }
+            let host = match read(4, &mut stream)[3] {
+                1 => read(4, &mut stream).iter().map(u8::to_string).collect::<Vec<_>>().join("."),
+                3 => {
+                    let length = read(1, &mut stream)[0];
+                    String::from_utf8(read(usize::from(length), &mut stream)).unwrap()
+                }
+                other => panic!("an address of kind {other}"),
+            };
+            let port = read(2, &mut stream);
+            stream.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0]).unwrap();
+            let mut request = [0; 4096];
+            let _length = stream.read(&mut request).unwrap();
+            write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").unwrap();
+            format!("{host}:{}", u16::from_be_bytes([port[0], port[1]]))
+        });
+        (address, served)
+    }
+
+    #[tokio::test]
+    async fn a_socks_proxy_is_a_way_and_names_are_looked_up_where_its_address_says() {
+        let through = |scheme: &str, address: &str| Network {
+            proxy: Proxy::Manual(SecretString::from(format!("{scheme}://{address}"))),
+            ..Network::default()
+        };
+        for (scheme, address, asked) in [
+            ("socks5h", "http://models.example/v1", "models.example:80"),
+            ("socks5", "http://203.0.113.5:8080/v1", "203.0.113.5:8080"),
+        ] {
+            let (proxy, served) = socks(0);
+            try_way(&through(scheme, &proxy), address).await.unwrap();
+            assert_eq!(served.join().unwrap(), asked);
+        }
+        // A name that only the proxy would know is not sent there.
+        let (proxy, _) = socks(0);
+        let failed = try_way(&through("socks5", &proxy), "http://models.invalid").await.unwrap_err();
+        assert_eq!(failed.class, ErrorClass::Network);
+        // One that wants a name and a password.
+        let (proxy, served) = socks(0xff);
+        let refused = try_way(&through("socks5h", &proxy), "http://models.example").await.unwrap_err();
+        served.join().unwrap();
+        assert_eq!(refused.class, ErrorClass::Auth, "{refused}");
     }
 
     #[tokio::test]

@@ -186,7 +186,8 @@ pub enum ProxyChoice {
     None,
     /// This one.
     Manual {
-        /// An http or https address without a name or a password: settings hold no secrets.
+        /// An address of http, https, socks5 (names are looked up here) or socks5h (at the proxy), without a name or a
+        /// password: settings hold no secrets.
         url: String,
     },
 }

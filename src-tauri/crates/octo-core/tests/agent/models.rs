@@ -219,7 +219,8 @@ async fn a_proxy_is_used_once_chosen_and_holds_no_secret() {
         let patch = SettingsPatch { proxy: Some(proxy), ..SettingsPatch::default() };
         octo.call(ChangeSettings { patch }).await
     };
-    for wrong in ["", "proxy.example:3128", "socks5://proxy.example", "http://me:secret@proxy.example:3128"] {
+    for wrong in ["", "proxy.example:3128", "socks4://proxy.example", "socks5://me:secret@proxy.example:1080"]
+    {
         let error = choose(ProxyChoice::Manual { url: wrong.to_owned() }).await.expect_err("not a proxy");
         assert_eq!(error.key, "settings.proxy_wrong", "{wrong}");
         assert!(!error.to_string().contains("secret"), "{error}");
@@ -250,7 +251,7 @@ async fn a_proxy_is_tried_before_it_is_kept() {
         let tried = octo.call(TryProxy { proxy: ProxyChoice::Manual { url: url.to_owned() } }).await;
         tried.expect_err("the proxy knows no such host")
     };
-    assert_eq!(attempt("socks5://proxy.example").await.key, "settings.proxy_wrong");
+    assert_eq!(attempt("ftp://proxy.example").await.key, "settings.proxy_wrong");
     let error = attempt(&proxy.url()).await;
     assert_eq!((error.key.as_str(), error.args["host"].as_str()), ("settings.proxy_not_tried", "github.com"));
     save(&octo, draft(Protocol::Anthropic, "http://127.0.0.1:9", "near", None)).await;

@@ -5,6 +5,7 @@
  */
 export type ProxyChoice = { "type": "system" } | { "type": "none" } | { "type": "manual", 
 /**
- * An http or https address without a name or a password: settings hold no secrets.
+ * An address of http, https, socks5 (names are looked up here) or socks5h (at the proxy), without a name or a
+ * password: settings hold no secrets.
  */
 url: string, };
