@@ -129,6 +129,7 @@ fn close(app: &AppHandle, api: &CloseRequestApi) {
 
 /// The window goes; Octo goes on without it.
 pub(crate) fn hide(app: &AppHandle) {
+    app.state::<Desk>().hid();
     if let Some(window) = app.get_webview_window(windows::MAIN)
         && let Err(error) = window.hide()
     {

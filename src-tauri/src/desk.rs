@@ -31,6 +31,8 @@ struct Known {
     tray: Result<(), ApiError>,
     /// Whether a second start reaches this one.
     reachable: bool,
+    /// Whether the person hid the window.
+    hid: bool,
     shortcut: Result<(), ApiError>,
     autostart: Result<(), ApiError>,
     settings: DesktopSettings,
@@ -47,6 +49,7 @@ impl Default for Known {
             tray: Err(ApiError::new("desktop.no_tray")),
             // Elsewhere that takes no desktop bus.
             reachable: cfg!(not(target_os = "linux")),
+            hid: false,
             shortcut: Ok(()),
             autostart: Ok(()),
             settings: DesktopSettings::default(),
@@ -146,10 +149,21 @@ impl Desk {
         self.known().tray = tray;
     }
 
-    /// A second start reaches this one: where there is no tray, that brings a hidden window back.
+    /// Whether a second start reaches this one: where there is no tray, that brings a hidden window back.
     #[cfg(target_os = "linux")]
-    pub(crate) fn set_reachable(&self) {
-        self.known().reachable = true;
+    pub(crate) fn set_reachable(&self, reachable: bool) {
+        self.known().reachable = reachable;
+    }
+
+    /// The person hid the window.
+    pub(crate) fn hid(&self) {
+        self.known().hid = true;
+    }
+
+    /// Whether the person hid the window and can bring it back.
+    pub(crate) fn hidden_by_person(&self) -> bool {
+        let known = self.known();
+        known.hid && known.way_back().is_some()
     }
 
     /// What became of the keys of the small window.

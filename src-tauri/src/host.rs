@@ -3,8 +3,11 @@
 use crate::{
     closing,
     desk::{Desk, run_errand},
-    notices, quick_ask, updates, windows,
+    notices,
+    pasted::{self, Pasted},
+    quick_ask, updates, windows,
 };
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use octo_core::Host;
 use octo_protocol::{ApiError, Errand, ErrandSource, HostReply, HostRequest, SessionId};
 use std::{
@@ -48,6 +51,16 @@ impl DesktopHost {
         });
         let files = picked.await.ok().flatten().unwrap_or_default();
         files.into_iter().map(|file| written(file, "host.file_not_text")).collect()
+    }
+
+    async fn read_pasted(&self) -> Result<HostReply, ApiError> {
+        let (picture, files) = match pasted::read(&self.app).await? {
+            Pasted::Picture(bytes) => (Some(BASE64_STANDARD.encode(bytes)), Vec::new()),
+            Pasted::Files(files) => (None, files),
+            Pasted::Nothing => (None, Vec::new()),
+        };
+        let paths = files.into_iter().map(|file| written(FilePath::Path(file), "host.file_not_text"));
+        Ok(HostReply::Pasted { picture, paths: paths.collect::<Result<_, _>>()? })
     }
 
     fn desk(&self) -> State<'_, Desk> {
@@ -118,6 +131,7 @@ impl Host for DesktopHost {
                     let paths = self.pick_files(start.map(PathBuf::from)).await?;
                     Ok(HostReply::Files { paths })
                 }
+                HostRequest::ReadPasted => self.read_pasted().await,
                 HostRequest::Reveal { path } => {
                     self.reveal(PathBuf::from(path)).await.map(|()| HostReply::Done)
                 }

@@ -21,6 +21,7 @@ mod links;
 #[cfg_attr(not(target_os = "macos"), expect(dead_code, reason = "built on Linux to be checked there"))]
 mod menu;
 mod notices;
+mod pasted;
 mod quick_ask;
 #[cfg(target_os = "linux")]
 mod recovery;

@@ -164,12 +164,13 @@ pub(crate) fn left(app: &AppHandle, label: &str) {
 }
 
 /// At login the tray may come after Octo, and a panel that is started anew is away for a moment; where none comes, the
-/// window is the only way to Octo.
+/// window shows that Octo runs. One that the person hid where they can bring it back stays hidden.
 pub(crate) fn show_without_tray(app: AppHandle) {
     tauri::async_runtime::spawn(async move {
         tokio::time::sleep(TRAY_PATIENCE).await;
         let hidden = |window: WebviewWindow| !window.is_visible().unwrap_or(false);
-        if !app.state::<Desk>().has_tray() && app.get_webview_window(MAIN).is_some_and(hidden) {
+        let desk = app.state::<Desk>();
+        if !desk.has_tray() && !desk.hidden_by_person() && app.get_webview_window(MAIN).is_some_and(hidden) {
             bring_to_front(&app);
         }
     });

@@ -166,8 +166,13 @@ impl Desktop {
 
     /// Its screen.
     pub(crate) fn display(&self) -> Result<Display> {
+        Display::connect(&self.screen()?)
+    }
+
+    /// The name of its display.
+    pub(crate) fn screen(&self) -> Result<String> {
         let name = self.environment.get(OsStr::new("DISPLAY")).context("a started desktop has a display")?;
-        Display::connect(&name.to_string_lossy())
+        Ok(name.to_string_lossy().into_owned())
     }
 
     /// A command in its environment, and in no other.

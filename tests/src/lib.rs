@@ -2,6 +2,7 @@
 
 mod application;
 mod bare;
+mod clipboard;
 mod desktop;
 mod display;
 mod driver;

@@ -49,6 +49,8 @@ mod time_machine;
 #[cfg(test)]
 mod trash;
 #[cfg(test)]
+mod typing;
+#[cfg(test)]
 mod updates;
 #[cfg(test)]
 mod wizard;

@@ -86,7 +86,8 @@ async fn without_a_tray_it_asks_as_well_and_a_second_start_brings_the_window_bac
     app.type_into("composer", "\u{e009}k").await?;
     app.type_into("palette-input", "quit").await?;
     app.text_where("palette-choice", "the end", |text| text.contains("Quit Octo")).await?;
-    app.type_into("palette-input", "\u{e007}").await?;
+    // The page may be gone before the driver says that the key was pressed.
+    let _pressed = app.type_into("palette-input", "\u{e007}").await;
     app.ended().await
 }
 

@@ -73,6 +73,28 @@ describe("what is pressed while an answer streams", () => {
     await close(page);
   });
 
+  it("stays where its bar was drawn to, however long that took", async () => {
+    const page = await stage.open({ scene: "long" });
+    const list = page.getByTestId("transcript");
+    await expect.poll(() => list.getAttribute("data-following")).toBe("true");
+    const box = await list.boundingBox();
+    if (!box) throw new Error("the transcript is not in view");
+    // A bar is drawn without a word to the page but of its press, its scrolling and its release.
+    await page.mouse.move(box.x + 4, box.y + 40);
+    await page.mouse.down();
+    await page.waitForTimeout(700);
+    await list.evaluate((element) => (element.scrollTop -= 200));
+    await page.mouse.up();
+    await page.waitForTimeout(500);
+    expect(await list.getAttribute("data-following")).toBe("false");
+    // Rows above that are measured only now move none of what is in view.
+    const left = await list.evaluate(
+      ({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight,
+    );
+    expect(left).toBe(200);
+    await close(page);
+  });
+
   it("keeps words that are selected where they are", async () => {
     const page = await stage.open({ scene: "compacted" });
     const model = await telling(page);

@@ -26,7 +26,7 @@ pub(super) async fn follow(app: AppHandle) {
             return app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_bus")));
         }
     };
-    app.state::<Desk>().set_reachable();
+    app.state::<Desk>().set_reachable(true);
     if !library_is_there() {
         tracing::info!("no library for an icon in the tray is installed");
         return app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_tray_library")));
@@ -34,6 +34,8 @@ pub(super) async fn follow(app: AppHandle) {
     if let Err(error) = watch(&app, &connection).await {
         tracing::info!(%error, "there is no tray to follow");
     }
+    // The bus went, and with it the way a second start reaches this one.
+    app.state::<Desk>().set_reachable(false);
 }
 
 async fn watch(app: &AppHandle, connection: &Connection) -> zbus::Result<()> {

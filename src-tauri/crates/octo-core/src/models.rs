@@ -351,7 +351,14 @@ pub(crate) fn check_proxy(proxy: &ProxyChoice) -> Result<(), ApiError> {
     match proxy {
         ProxyChoice::System | ProxyChoice::None => Ok(()),
         ProxyChoice::Manual { url } => match proxy_address(url) {
-            Ok(url) if url.username().is_empty() && url.password().is_none() => Ok(()),
+            Ok(url)
+                if url.username().is_empty()
+                    && url.password().is_none()
+                    && url.query().is_none()
+                    && url.fragment().is_none() =>
+            {
+                Ok(())
+            }
             // What it says must not repeat a password.
             Ok(_) | Err(_) => Err(ApiError::new("settings.proxy_wrong")),
         },

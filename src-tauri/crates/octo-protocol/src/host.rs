@@ -19,6 +19,8 @@ pub enum HostRequest {
         /// Where to begin.
         start: Option<String>,
     },
+    /// Read what the person pastes where the page was given nothing of it.
+    ReadPasted,
     /// Show a file or folder in the system's file browser.
     Reveal {
         /// The absolute path.
@@ -116,6 +118,13 @@ pub enum HostReply {
     /// The files the person picked; none when they closed the dialog.
     Files {
         /// Their absolute paths, in the dialog's order.
+        paths: Vec<String>,
+    },
+    /// What was copied: a picture or files, or neither.
+    Pasted {
+        /// The picture's bytes as PNG, in standard base64.
+        picture: Option<String>,
+        /// The files' absolute paths.
         paths: Vec<String>,
     },
     /// What Octo can do on this desktop.

@@ -17,6 +17,13 @@ function carried(type: string, part: "clipboardData" | "dataTransfer", files: Fi
   return Object.assign(event, { [part]: { files, types: ["Files"] } });
 }
 
+/** What is pasted where the web view gives its page no more than words. */
+function pastedWords(words: string): Event {
+  const event = new Event("paste", { bubbles: true, cancelable: true });
+  const getData = (type: string): string => (type === "text/plain" ? words : "");
+  return Object.assign(event, { clipboardData: { files: [], types: [], getData } });
+}
+
 function file(name: string, type: string, bytes = 4): File {
   return new File([new Uint8Array(bytes)], name, { type });
 }
@@ -44,6 +51,23 @@ describe("a screenshot that is pasted", () => {
     const blocks = replayed.last("start_session")?.blocks ?? [];
     expect(blocks.map((block) => block.type)).toEqual(["text", "image"]);
     expect(replayed.of("put_blob").length).toBe(2);
+  });
+});
+
+describe("what is pasted and the page is given nothing of", () => {
+  it("is asked of the system and attached; words are left to the field", async () => {
+    const field = get(testids.composer);
+    const text = pastedWords("Some words");
+    field.dispatchEvent(text);
+    expect(text.defaultPrevented).toBe(false);
+    const other = pastedWords("");
+    field.dispatchEvent(other);
+    expect(other.defaultPrevented).toBe(true);
+    await until(() => expect(all(testids.attachment).length).toBe(1));
+    expect(words(all(testids.attachment)[0] as HTMLElement)).toContain("notes.txt");
+    expect(replayed.of("read_pasted").length).toBe(1);
+    // The draft outlives this.
+    all(testids.attachment)[0]?.querySelector("button")?.click();
   });
 });
 

@@ -28,14 +28,36 @@ export async function keepPictures(files: readonly File[]): Promise<Attachment[]
       toasts.show(t("attach.too_large", { name, limit: LIMIT }));
     } else {
       try {
-        const blob = await call("app", "put_blob", { base64: await base64(file), name });
-        kept.push({ type: "image", blob: blob.blob, media_type: blob.media_type, name: blob.name });
+        kept.push(await keep(await base64(file), name));
       } catch (error) {
         toasts.fail(error);
       }
     }
   }
   return kept;
+}
+
+/** Whether what is pasted may be more than the page was given: a picture or files, of which some web views tell nothing. */
+export function mayHoldMore(pasted: DataTransfer | null): boolean {
+  return ["text/plain", "text/html"].every((type) => (pasted?.getData(type) ?? "") === "");
+}
+
+/** Attaches what was pasted and the page was not given. */
+export async function attachPasted(): Promise<Attachment[]> {
+  try {
+    const reply = await host({ type: "read_pasted" });
+    if (reply.type !== "pasted") return [];
+    const { picture, paths } = reply;
+    return picture === null ? await attachPaths(paths) : [await keep(picture, t("attach.pasted"))];
+  } catch (error) {
+    toasts.fail(error);
+    return [];
+  }
+}
+
+async function keep(base64: string, name: string): Promise<Attachment> {
+  const { blob, media_type, name: kept } = await call("app", "put_blob", { base64, name });
+  return { type: "image", blob, media_type, name: kept };
 }
 
 /** Attaches files by their paths: pictures and documents as such, all else by name. Says which cannot be, and why. */

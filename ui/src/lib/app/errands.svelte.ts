@@ -105,10 +105,13 @@ class Errands {
 
   /** What closing is to do from now on, and does now; null to stay. */
   async close(choice: Exclude<Closing, "ask"> | null): Promise<void> {
+    const back = this.closing;
     this.closing = null;
     try {
-      const desktop = preferences.settings?.desktop;
-      if (choice !== null && desktop) await preferences.change({ desktop: { ...desktop, closing: choice } });
+      const { desktop, welcomed } = preferences.settings ?? {};
+      // In the first run there is no palette to quit by: where there is no tray either, it is asked each time.
+      const lasting = welcomed === true || back === "tray";
+      if (choice !== null && desktop && lasting) await preferences.change({ desktop: { ...desktop, closing: choice } });
       await host({ type: choice === null ? "stay_open" : choice === "hide" ? "hide_window" : "quit" });
     } catch (error) {
       toasts.fail(error);

@@ -8,6 +8,8 @@ export function hostReply(call: HostRequest): unknown {
       return { type: "folder", path: "/home/mei/code/picked" };
     case "pick_files":
       return { type: "files", paths: ["/home/mei/code/picked/notes.txt", "/home/mei/code/picked/data.csv"] };
+    case "read_pasted":
+      return { type: "pasted", picture: null, paths: ["/home/mei/code/picked/notes.txt"] };
     case "reveal_file":
       if (call.path.includes("gone")) throw failure("host.path_missing", { path: call.path });
       return { type: "done" };

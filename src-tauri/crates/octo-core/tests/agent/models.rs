@@ -219,12 +219,20 @@ async fn a_proxy_is_used_once_chosen_and_holds_no_secret() {
         let patch = SettingsPatch { proxy: Some(proxy), ..SettingsPatch::default() };
         octo.call(ChangeSettings { patch }).await
     };
-    for wrong in ["", "proxy.example:3128", "socks4://proxy.example", "socks5://me:secret@proxy.example:1080"]
-    {
+    for wrong in [
+        "",
+        "proxy.example:3128",
+        "socks4://proxy.example",
+        "http://me:secret@proxy.example:3128",
+        "socks5://me:secret@proxy.example:1080",
+        "http://proxy.example:3128/?key=secret",
+    ] {
         let error = choose(ProxyChoice::Manual { url: wrong.to_owned() }).await.expect_err("not a proxy");
         assert_eq!(error.key, "settings.proxy_wrong", "{wrong}");
         assert!(!error.to_string().contains("secret"), "{error}");
     }
+    let socks = ProxyChoice::Manual { url: "socks5h://127.0.0.1:1080".to_owned() };
+    assert_eq!(choose(socks.clone()).await.expect("it is kept").settings.proxy, socks);
     let changed = choose(ProxyChoice::Manual { url: proxy.url() }).await.expect("it is kept");
     assert_eq!(changed.settings.proxy, ProxyChoice::Manual { url: proxy.url() });
     let asked = || draft(Protocol::Anthropic, "https://models.example", "m", None);

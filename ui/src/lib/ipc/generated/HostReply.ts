@@ -15,6 +15,14 @@ path: string | null, } | { "type": "files",
 /**
  * Their absolute paths, in the dialog's order.
  */
+paths: Array<string>, } | { "type": "pasted", 
+/**
+ * The picture's bytes as PNG, in standard base64.
+ */
+picture: string | null, 
+/**
+ * The files' absolute paths.
+ */
 paths: Array<string>, } | { "type": "desktop", 
 /**
  * It.

@@ -13,7 +13,7 @@ start: string | null, } | { "type": "pick_files",
 /**
  * Where to begin.
  */
-start: string | null, } | { "type": "reveal", 
+start: string | null, } | { "type": "read_pasted" } | { "type": "reveal", 
 /**
  * The absolute path.
  */

@@ -17,7 +17,8 @@ const TIME: Duration = Duration::from_secs(90);
 /// What git needs of this process's surroundings.
 const SURROUNDINGS: [&str; 3] = ["PATH", "SSL_CERT_FILE", "SystemRoot"];
 /// What names the system's proxy there.
-const SYSTEM_PROXY: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"];
+const SYSTEM_PROXY: [&str; 6] =
+    ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"];
 
 /// Where systems keep the certificates they trust: those of git's that name a file trust no others.
 const BUNDLES: [&str; 4] = [
@@ -210,10 +211,13 @@ mod tests {
             (ProxyChoice::System, None, true),
             (ProxyChoice::None, Some(""), false),
             (manual("http://proxy.example:3128"), Some("http://proxy.example:3128"), false),
+            (manual("socks5h://127.0.0.1:1080"), Some("socks5h://127.0.0.1:1080"), false),
         ] {
             let way = Way { proxy, certificates: None };
             assert_eq!(way.proxy(), told);
-            assert_eq!(way.variables().any(|name| name == "https_proxy"), sees_system, "{told:?}");
+            for variable in ["https_proxy", "ALL_PROXY"] {
+                assert_eq!(way.variables().any(|name| name == variable), sees_system, "{told:?}");
+            }
             assert!(way.variables().any(|name| name == "PATH"));
         }
         // git asks the proxy that was chosen, and no other.

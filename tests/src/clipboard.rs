@@ -1,0 +1,107 @@
+//! Something copied: a program on the private desktop that has it, and gives it to whoever pastes.
+
+use crate::Desktop;
+use anyhow::{Context as _, Result, ensure};
+use std::thread;
+use x11rb::{
+    CURRENT_TIME,
+    connection::Connection as _,
+    protocol::{
+        Event,
+        xproto::{
+            Atom, AtomEnum, ConnectionExt as _, CreateWindowAux, EventMask, PropMode, SELECTION_NOTIFY_EVENT,
+            SelectionNotifyEvent, SelectionRequestEvent, Window, WindowClass,
+        },
+    },
+    rust_connection::RustConnection,
+    wrapper::ConnectionExt as _,
+};
+
+/// What is copied fits into one answer, as pictures of more than this do not.
+const LARGEST: usize = 200_000;
+
+struct Copied {
+    connection: RustConnection,
+    owner: Window,
+    targets: Atom,
+    kind: Atom,
+    bytes: Vec<u8>,
+}
+
+impl Desktop {
+    /// Copies bytes of a kind, `image/png` for example, as a program does that takes pictures of the screen. They are there
+    /// until something else is copied.
+    ///
+    /// # Errors
+    /// When the screen does not take them, or they are too large for one answer.
+    pub fn copy(&self, kind: &str, bytes: Vec<u8>) -> Result<()> {
+        ensure!(bytes.len() <= LARGEST, "{} bytes are too many for one answer", bytes.len());
+        let (connection, screen) = x11rb::connect(Some(&self.screen()?))?;
+        let root = connection.setup().roots.get(screen).context("the display has a screen")?.root;
+        let atom = |name: &str| -> Result<Atom> {
+            Ok(connection.intern_atom(false, name.as_bytes())?.reply()?.atom)
+        };
+        let (clipboard, targets, kind) = (atom("CLIPBOARD")?, atom("TARGETS")?, atom(kind)?);
+        let owner = connection.generate_id()?;
+        let (class, aux) = (WindowClass::INPUT_ONLY, CreateWindowAux::new());
+        connection.create_window(0, owner, root, 0, 0, 1, 1, 0, class, x11rb::COPY_FROM_PARENT, &aux)?;
+        connection.set_selection_owner(owner, clipboard, CURRENT_TIME)?;
+        ensure!(
+            connection.get_selection_owner(clipboard)?.reply()?.owner == owner,
+            "somebody else has the clipboard"
+        );
+        let copied = Copied { connection, owner, targets, kind, bytes };
+        thread::Builder::new().name("clipboard".to_owned()).spawn(move || copied.give())?;
+        Ok(())
+    }
+}
+
+impl Copied {
+    /// Gives it to whoever asks, until something else is copied or the screen goes.
+    fn give(self) {
+        while let Ok(event) = self.connection.wait_for_event() {
+            let given = match event {
+                Event::SelectionRequest(asked) => self.answer(&asked),
+                Event::SelectionClear(_) => return,
+                _ => Ok(()),
+            };
+            if given.is_err() {
+                return;
+            }
+        }
+    }
+
+    fn answer(&self, asked: &SelectionRequestEvent) -> Result<()> {
+        let (to, at) = (asked.requestor, asked.property);
+        let property = if asked.target == self.targets {
+            let kinds = [self.targets, self.kind];
+            self.connection.change_property32(PropMode::REPLACE, to, at, AtomEnum::ATOM, &kinds)?;
+            at
+        } else if asked.target == self.kind {
+            self.connection.change_property8(PropMode::REPLACE, to, at, self.kind, &self.bytes)?;
+            at
+        } else {
+            // It is not there in this form.
+            x11rb::NONE
+        };
+        let answer = SelectionNotifyEvent {
+            response_type: SELECTION_NOTIFY_EVENT,
+            sequence: 0,
+            time: asked.time,
+            requestor: to,
+            selection: asked.selection,
+            target: asked.target,
+            property,
+        };
+        self.connection.send_event(false, to, EventMask::NO_EVENT, answer)?;
+        self.connection.flush()?;
+        Ok(())
+    }
+}
+
+impl Drop for Copied {
+    fn drop(&mut self) {
+        // The connection's end takes it away as well.
+        let _gone = self.connection.destroy_window(self.owner);
+    }
+}

@@ -1,0 +1,86 @@
+//! What a person types and pastes, with the keys and the clipboard of the screen: an input method that composes, and a
+//! picture of the screen.
+
+use crate::first_task::{KEY, connect};
+use anyhow::{Context as _, Result, ensure};
+use octo_testkit::{ModelServer, Script, ServerOptions};
+use octo_tests::{Application, Desktop, Theme};
+use std::{fs, time::Duration};
+
+/// How long what was pressed may take to be acted upon, where it must not be.
+const HEARD: Duration = Duration::from_millis(400);
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_character_is_composed_and_a_picture_is_pasted() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));
+    fs::create_dir(&work)?;
+    let server = ModelServer::start_with(
+        Script::new().text("ok").text("Hello."),
+        ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
+    );
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    connect(&app, &server.url(), "typing").await?;
+    app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
+    let asked = server.requests().len();
+
+    let xdotool = |arguments: &[&str]| -> Result<String> {
+        let output = desktop.command("xdotool").args(arguments).output().context("xdotool is installed")?;
+        ensure!(output.status.success(), "xdotool {arguments:?}");
+        Ok(String::from_utf8(output.stdout)?)
+    };
+    let key = |name: &str| xdotool(&["key", "--delay", "30", name]);
+    // Nobody manages windows here, so none has the keys by itself.
+    let found = xdotool(&["search", "--onlyvisible", "--name", "Octo$"])?;
+    xdotool(&["windowfocus", "--sync", found.lines().next().context("the window")?])?;
+    app.click("composer").await?;
+
+    // The input method every GTK has: a character by its number, which Return ends.
+    xdotool(&["type", "--delay", "30", "Is "])?;
+    key("ctrl+shift+u")?;
+    xdotool(&["type", "--delay", "30", "4f60"])?;
+    tokio::time::sleep(HEARD).await;
+    app.picture("composing-light").await?;
+    key("Return")?;
+    let value =
+        || async { app.script("return document.querySelector('[data-testid=composer]').value").await };
+    app.until("the character", async || Ok((value().await? == "Is 你").then_some(()))).await?;
+    tokio::time::sleep(HEARD).await;
+    ensure!(server.requests().len() == asked, "the Return was the input method's");
+
+    desktop.copy("image/png", picture()?)?;
+    key("ctrl+v")?;
+    app.find("attachment").await?;
+    app.picture("pasted-light").await?;
+    ensure!(value().await? == "Is 你");
+    key("Return")?;
+    app.find("turn-end[data-end=finished]").await?;
+    let request = server.requests().pop().context("what was sent")?;
+    ensure!(request.user_text().contains("Is 你"), "{}", request.user_text());
+    let sent = String::from_utf8_lossy(&request.raw).into_owned();
+    ensure!(sent.contains("image/png"), "the picture is sent: {sent}");
+
+    // Words stay words, and a file that was copied where files are shown is attached.
+    app.click("composer").await?;
+    desktop.copy("UTF8_STRING", b"copied words".to_vec())?;
+    key("ctrl+v")?;
+    app.until("the words", async || Ok((value().await? == "copied words").then_some(()))).await?;
+    ensure!(app.all("attachment").await?.is_empty());
+    let list = work.join("the list.md");
+    fs::write(&list, "- milk\n")?;
+    let address = url::Url::from_file_path(&list).map_err(|()| anyhow::anyhow!("an absolute path"))?;
+    desktop.copy("text/uri-list", format!("{address}\r\n").into_bytes())?;
+    key("ctrl+v")?;
+    app.text_where("attachment", "the file", |text| text.contains("the list.md")).await?;
+    ensure!(value().await? == "copied words");
+    app.close().await
+}
+
+/// A picture of a part of the screen.
+fn picture() -> Result<Vec<u8>> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    let picture = image::RgbImage::from_fn(120, 80, |x, y| image::Rgb([x as u8, y as u8, 160]));
+    picture.write_to(&mut bytes, image::ImageFormat::Png)?;
+    Ok(bytes.into_inner())
+}
