@@ -12,7 +12,7 @@ const HEARD: Duration = Duration::from_millis(400);
 
 #[tokio::test]
 #[ignore = "needs a private desktop: cargo xtask test runs it"]
-async fn a_character_is_composed_and_a_picture_is_pasted() -> Result<()> {
+async fn a_character_is_composed_and_what_was_copied_is_pasted() -> Result<()> {
     let desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));
     fs::create_dir(&work)?;
@@ -69,8 +69,8 @@ async fn a_character_is_composed_and_a_picture_is_pasted() -> Result<()> {
     ensure!(app.all("attachment").await?.is_empty());
     let list = work.join("the list.md");
     fs::write(&list, "- milk\n")?;
-    let address = url::Url::from_file_path(&list).map_err(|()| anyhow::anyhow!("an absolute path"))?;
-    desktop.copy("text/uri-list", format!("{address}\r\n").into_bytes())?;
+    let address = format!("file://{}\r\n", list.to_str().context("a path in Unicode")?.replace(' ', "%20"));
+    desktop.copy("text/uri-list", address.into_bytes())?;
     key("ctrl+v")?;
     app.text_where("attachment", "the file", |text| text.contains("the list.md")).await?;
     ensure!(value().await? == "copied words");
