@@ -31,8 +31,8 @@ struct Known {
     tray: Result<(), ApiError>,
     /// Whether a second start reaches this one.
     reachable: bool,
-    /// Whether the person hid the window.
-    hid: bool,
+    /// What would bring the window back as the person hid it; none while they did not.
+    hid: Option<WayBack>,
     shortcut: Result<(), ApiError>,
     autostart: Result<(), ApiError>,
     settings: DesktopSettings,
@@ -49,7 +49,7 @@ impl Default for Known {
             tray: Err(ApiError::new("desktop.no_tray")),
             // Elsewhere that takes no desktop bus.
             reachable: cfg!(not(target_os = "linux")),
-            hid: false,
+            hid: None,
             shortcut: Ok(()),
             autostart: Ok(()),
             settings: DesktopSettings::default(),
@@ -157,13 +157,14 @@ impl Desk {
 
     /// The person hid the window.
     pub(crate) fn hid(&self) {
-        self.known().hid = true;
+        let mut known = self.known();
+        known.hid = known.way_back();
     }
 
-    /// Whether the person hid the window and can bring it back.
-    pub(crate) fn hidden_by_person(&self) -> bool {
+    /// Whether the person hid the window where they knew that a second start brings it back, and it does.
+    pub(crate) fn comes_back_by_start(&self) -> bool {
         let known = self.known();
-        known.hid && known.way_back().is_some()
+        known.hid == Some(WayBack::Start) && known.reachable
     }
 
     /// What became of the keys of the small window.

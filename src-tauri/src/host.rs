@@ -20,6 +20,9 @@ use tauri_plugin_dialog::{DialogExt as _, FileDialogBuilder, FilePath};
 use tauri_plugin_opener::OpenerExt as _;
 use tokio::sync::oneshot;
 
+/// The largest picture that is pasted, in bytes; see [`octo_protocol::PutBlob`].
+const LARGEST_PICTURE: usize = 20 << 20;
+
 /// The desktop this window is on.
 pub(crate) struct DesktopHost {
     app: AppHandle,
@@ -54,13 +57,21 @@ impl DesktopHost {
     }
 
     async fn read_pasted(&self) -> Result<HostReply, ApiError> {
-        let (picture, files) = match pasted::read(&self.app).await? {
-            Pasted::Picture(bytes) => (Some(BASE64_STANDARD.encode(bytes)), Vec::new()),
-            Pasted::Files(files) => (None, files),
-            Pasted::Nothing => (None, Vec::new()),
-        };
-        let paths = files.into_iter().map(|file| written(FilePath::Path(file), "host.file_not_text"));
-        Ok(HostReply::Pasted { picture, paths: paths.collect::<Result<_, _>>()? })
+        let (mut picture, mut text, mut paths) = (None, None, Vec::new());
+        match pasted::read(&self.app).await? {
+            Pasted::Files(files) => {
+                let files = files.into_iter().map(|file| written(FilePath::Path(file), "host.file_not_text"));
+                paths = files.collect::<Result<_, _>>()?;
+            }
+            Pasted::Text(words) => text = Some(words),
+            // As much as the core keeps: what is larger would only be carried there to be refused.
+            Pasted::Picture(bytes) if bytes.len() > LARGEST_PICTURE => {
+                return Err(ApiError::new("blob.too_large").arg("limit_mib", LARGEST_PICTURE >> 20));
+            }
+            Pasted::Picture(bytes) => picture = Some(BASE64_STANDARD.encode(bytes)),
+            Pasted::Nothing => {}
+        }
+        Ok(HostReply::Pasted { picture, paths, text })
     }
 
     fn desk(&self) -> State<'_, Desk> {

@@ -1,19 +1,20 @@
-//! What the person pastes and the page is given nothing of: on Linux the web view hands a pasted picture, and files that
-//! were copied, to no page.
+//! What the person pastes and the page is given nothing of: on Linux the web view hands a pasted picture, and files that were
+//! copied, to no page.
 
 use octo_protocol::ApiError;
 use std::path::PathBuf;
 use tauri::AppHandle;
 
 /// What was copied.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Pasted {
-    /// A picture, as PNG.
-    Picture(Vec<u8>),
     /// Files, by their absolute paths.
     Files(Vec<PathBuf>),
+    /// Words.
+    Text(String),
+    /// A picture, as PNG, JPEG, WebP or GIF.
+    Picture(Vec<u8>),
     /// Nothing of these.
-    #[default]
     Nothing,
 }
 
@@ -24,18 +25,14 @@ pub(crate) async fn read(_app: &AppHandle) -> Result<Pasted, ApiError> {
     Ok(Pasted::Nothing)
 }
 
-/// Reads it from the program that has it. One that does not answer has nothing.
+/// Reads it from the program that has it.
 #[cfg(target_os = "linux")]
 pub(crate) async fn read(app: &AppHandle) -> Result<Pasted, ApiError> {
     let (tell, told) = tokio::sync::oneshot::channel();
-    app.run_on_main_thread(move || {
-        clipboard::ask(move |pasted| {
-            // Who asked may have stopped waiting.
-            let _ = tell.send(pasted);
-        });
-    })
-    .map_err(|error| ApiError::new("host.failed").detail(error))?;
-    Ok(tokio::time::timeout(clipboard::PATIENCE, told).await.ok().and_then(Result::ok).unwrap_or_default())
+    app.run_on_main_thread(move || clipboard::ask(tell))
+        .map_err(|error| ApiError::new("host.failed").detail(error))?;
+    let silent = || ApiError::new("host.paste_silent").retryable();
+    tokio::time::timeout(clipboard::PATIENCE, told).await.map_err(|_| silent())?.map_err(|_| silent())
 }
 
 #[cfg(target_os = "linux")]
@@ -43,30 +40,57 @@ mod clipboard {
     use super::Pasted;
     use gtk::{
         Clipboard,
-        gdk::{self, Atom, SELECTION_CLIPBOARD},
+        gdk::{Atom, SELECTION_CLIPBOARD, gdk_pixbuf::Pixbuf},
     };
     use std::{path::PathBuf, time::Duration};
     use tauri::Url;
+    use tokio::sync::oneshot::Sender;
 
     /// How long the program that has it may take to give it.
     pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-    /// Asks for files first: with a copied picture file many programs give its small picture as well. Then for the picture
-    /// as it was copied, and for one of any other kind.
-    pub(super) fn ask(tell: impl FnOnce(Pasted) + 'static) {
+    /// The kinds of pictures that are taken as they are.
+    const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
+
+    /// Asks for files first: with a copied picture's file many programs give its small picture as well. Then for words: a
+    /// table comes with a picture of it.
+    pub(super) fn ask(tell: Sender<Pasted>) {
         Clipboard::get(&SELECTION_CLIPBOARD).request_uris(move |clipboard, uris| {
             let paths: Vec<PathBuf> = uris.iter().filter_map(|uri| path_of(uri)).collect();
             if !paths.is_empty() {
-                return tell(Pasted::Files(paths));
+                return give(tell, Pasted::Files(paths));
             }
-            clipboard.request_contents(&Atom::intern("image/png"), move |clipboard, given| {
-                let bytes = given.data();
-                if !bytes.is_empty() {
-                    return tell(Pasted::Picture(bytes));
-                }
-                clipboard.request_image(move |_, picture| tell(picture.map_or(Pasted::Nothing, encoded)));
+            clipboard.request_text(move |clipboard, text| match text {
+                Some(text) if !text.is_empty() => give(tell, Pasted::Text(text.to_owned())),
+                _ => ask_for_picture(clipboard, &PICTURES, tell),
             });
         });
+    }
+
+    /// Asks for the picture as it was copied, and then for one of any other kind.
+    fn ask_for_picture(clipboard: &Clipboard, kinds: &'static [&'static str], tell: Sender<Pasted>) {
+        // Who asked may have stopped waiting: a large picture is not encoded for nobody.
+        if tell.is_closed() {
+            return;
+        }
+        match kinds {
+            [] => clipboard.request_image(move |_, picture| give(tell, encoded(picture))),
+            [kind, others @ ..] => {
+                clipboard.request_contents(&Atom::intern(kind), move |clipboard, given| {
+                    let bytes = given.data();
+                    if bytes.is_empty() {
+                        ask_for_picture(clipboard, others, tell);
+                    } else {
+                        give(tell, Pasted::Picture(bytes));
+                    }
+                })
+            }
+        }
+    }
+
+    fn give(tell: Sender<Pasted>, pasted: Pasted) {
+        // As above.
+        let _unheard = tell.send(pasted);
     }
 
     fn path_of(uri: &str) -> Option<PathBuf> {
@@ -75,10 +99,11 @@ mod clipboard {
         (url.scheme() == "file").then(|| url.to_file_path().ok()).flatten()
     }
 
-    fn encoded(picture: &gdk::gdk_pixbuf::Pixbuf) -> Pasted {
-        match picture.save_to_bufferv("png", &[]) {
-            Ok(bytes) => Pasted::Picture(bytes),
-            Err(error) => {
+    fn encoded(picture: Option<&Pixbuf>) -> Pasted {
+        match picture.map(|picture| picture.save_to_bufferv("png", &[])) {
+            None => Pasted::Nothing,
+            Some(Ok(bytes)) => Pasted::Picture(bytes),
+            Some(Err(error)) => {
                 tracing::info!(%error, "a pasted picture could not be read");
                 Pasted::Nothing
             }

@@ -170,7 +170,8 @@ pub(crate) fn show_without_tray(app: AppHandle) {
         tokio::time::sleep(TRAY_PATIENCE).await;
         let hidden = |window: WebviewWindow| !window.is_visible().unwrap_or(false);
         let desk = app.state::<Desk>();
-        if !desk.has_tray() && !desk.hidden_by_person() && app.get_webview_window(MAIN).is_some_and(hidden) {
+        if !desk.has_tray() && !desk.comes_back_by_start() && app.get_webview_window(MAIN).is_some_and(hidden)
+        {
             bring_to_front(&app);
         }
     });

@@ -24,24 +24,27 @@ struct Copied {
     connection: RustConnection,
     owner: Window,
     targets: Atom,
-    kind: Atom,
-    bytes: Vec<u8>,
+    kinds: Vec<(Atom, Vec<u8>)>,
 }
 
 impl Desktop {
-    /// Copies bytes of a kind, `image/png` for example, as a program does that takes pictures of the screen. They are there
-    /// until something else is copied.
+    /// Copies something in these kinds, `image/png` for example, as a program does that takes pictures of the screen. It is
+    /// there until something else is copied.
     ///
     /// # Errors
     /// When the screen does not take them, or they are too large for one answer.
-    pub fn copy(&self, kind: &str, bytes: Vec<u8>) -> Result<()> {
-        ensure!(bytes.len() <= LARGEST, "{} bytes are too many for one answer", bytes.len());
+    pub fn copy(&self, kinds: &[(&str, &[u8])]) -> Result<()> {
+        for (kind, bytes) in kinds {
+            ensure!(bytes.len() <= LARGEST, "{} bytes of {kind} are too many for one answer", bytes.len());
+        }
         let (connection, screen) = x11rb::connect(Some(&self.screen()?))?;
         let root = connection.setup().roots.get(screen).context("the display has a screen")?.root;
         let atom = |name: &str| -> Result<Atom> {
             Ok(connection.intern_atom(false, name.as_bytes())?.reply()?.atom)
         };
-        let (clipboard, targets, kind) = (atom("CLIPBOARD")?, atom("TARGETS")?, atom(kind)?);
+        let (clipboard, targets) = (atom("CLIPBOARD")?, atom("TARGETS")?);
+        let kinds = kinds.iter().map(|(kind, bytes)| Ok((atom(kind)?, bytes.to_vec())));
+        let kinds = kinds.collect::<Result<Vec<_>>>()?;
         let owner = connection.generate_id()?;
         let (class, aux) = (WindowClass::INPUT_ONLY, CreateWindowAux::new());
         connection.create_window(0, owner, root, 0, 0, 1, 1, 0, class, x11rb::COPY_FROM_PARENT, &aux)?;
@@ -50,7 +53,7 @@ impl Desktop {
             connection.get_selection_owner(clipboard)?.reply()?.owner == owner,
             "somebody else has the clipboard"
         );
-        let copied = Copied { connection, owner, targets, kind, bytes };
+        let copied = Copied { connection, owner, targets, kinds };
         thread::Builder::new().name("clipboard".to_owned()).spawn(move || copied.give())?;
         Ok(())
     }
@@ -74,11 +77,12 @@ impl Copied {
     fn answer(&self, asked: &SelectionRequestEvent) -> Result<()> {
         let (to, at) = (asked.requestor, asked.property);
         let property = if asked.target == self.targets {
-            let kinds = [self.targets, self.kind];
+            let kinds: Vec<Atom> =
+                [self.targets].into_iter().chain(self.kinds.iter().map(|(kind, _)| *kind)).collect();
             self.connection.change_property32(PropMode::REPLACE, to, at, AtomEnum::ATOM, &kinds)?;
             at
-        } else if asked.target == self.kind {
-            self.connection.change_property8(PropMode::REPLACE, to, at, self.kind, &self.bytes)?;
+        } else if let Some((kind, bytes)) = self.kinds.iter().find(|(kind, _)| *kind == asked.target) {
+            self.connection.change_property8(PropMode::REPLACE, to, at, *kind, bytes)?;
             at
         } else {
             // It is not there in this form.

@@ -49,7 +49,8 @@ async fn a_character_is_composed_and_what_was_copied_is_pasted() -> Result<()> {
     tokio::time::sleep(HEARD).await;
     ensure!(server.requests().len() == asked, "the Return was the input method's");
 
-    desktop.copy("image/png", picture()?)?;
+    // As a browser copies one: with the markup that shows it.
+    desktop.copy(&[("image/png", &picture()?), ("text/html", b"<img src='https://example.org/a.png'>")])?;
     key("ctrl+v")?;
     app.find("attachment").await?;
     app.picture("pasted-light").await?;
@@ -63,17 +64,26 @@ async fn a_character_is_composed_and_what_was_copied_is_pasted() -> Result<()> {
 
     // Words stay words, and a file that was copied where files are shown is attached.
     app.click("composer").await?;
-    desktop.copy("UTF8_STRING", b"copied words".to_vec())?;
+    desktop.copy(&[("UTF8_STRING", b"copied words")])?;
     key("ctrl+v")?;
     app.until("the words", async || Ok((value().await? == "copied words").then_some(()))).await?;
+    ensure!(app.all("attachment").await?.is_empty());
+    // A table comes with a picture of itself.
+    desktop.copy(&[("UTF8_STRING", b" of a table"), ("image/png", &picture()?)])?;
+    key("ctrl+v")?;
+    app.until("the table's words", async || Ok((value().await? == "copied words of a table").then_some(())))
+        .await?;
     ensure!(app.all("attachment").await?.is_empty());
     let list = work.join("the list.md");
     fs::write(&list, "- milk\n")?;
     let address = format!("file://{}\r\n", list.to_str().context("a path in Unicode")?.replace(' ', "%20"));
-    desktop.copy("text/uri-list", address.into_bytes())?;
+    desktop.copy(&[
+        ("text/uri-list", address.as_bytes()),
+        ("UTF8_STRING", list.as_os_str().as_encoded_bytes()),
+    ])?;
     key("ctrl+v")?;
     app.text_where("attachment", "the file", |text| text.contains("the list.md")).await?;
-    ensure!(value().await? == "copied words");
+    ensure!(value().await? == "copied words of a table");
     app.close().await
 }
 

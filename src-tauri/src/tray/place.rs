@@ -32,10 +32,13 @@ pub(super) async fn follow(app: AppHandle) {
         return app.state::<Desk>().set_tray(Err(ApiError::new("desktop.no_tray_library")));
     }
     if let Err(error) = watch(&app, &connection).await {
-        tracing::info!(%error, "there is no tray to follow");
+        return tracing::info!(%error, "there is no tray to follow");
     }
-    // The bus went, and with it the way a second start reaches this one.
-    app.state::<Desk>().set_reachable(false);
+    // The bus went, and with it the icon and the way a second start reaches this one.
+    let desk = app.state::<Desk>();
+    desk.set_reachable(false);
+    desk.set_tray(Err(ApiError::new("desktop.no_bus")));
+    windows::show_without_tray(app.clone());
 }
 
 async fn watch(app: &AppHandle, connection: &Connection) -> zbus::Result<()> {

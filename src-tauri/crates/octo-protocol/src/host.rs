@@ -120,12 +120,14 @@ pub enum HostReply {
         /// Their absolute paths, in the dialog's order.
         paths: Vec<String>,
     },
-    /// What was copied: a picture or files, or neither.
+    /// What was copied: files, words or a picture, or none of these.
     Pasted {
-        /// The picture's bytes as PNG, in standard base64.
-        picture: Option<String>,
         /// The files' absolute paths.
         paths: Vec<String>,
+        /// The words.
+        text: Option<String>,
+        /// The picture's bytes, in standard base64.
+        picture: Option<String>,
     },
     /// What Octo can do on this desktop.
     Desktop {

@@ -2,6 +2,7 @@
 import { call, host } from "$lib/ipc";
 import type { Block } from "$lib/ipc/types";
 import { explain, t } from "$lib/words/words.svelte";
+import { platform } from "./platform";
 import { toasts } from "./toasts.svelte";
 
 /** What is attached: exactly the block that is sent. */
@@ -37,21 +38,28 @@ export async function keepPictures(files: readonly File[]): Promise<Attachment[]
   return kept;
 }
 
-/** Whether what is pasted may be more than the page was given: a picture or files, of which some web views tell nothing. */
-export function mayHoldMore(pasted: DataTransfer | null): boolean {
-  return ["text/plain", "text/html"].every((type) => (pasted?.getData(type) ?? "") === "");
+/**
+ * Whether what is pasted is only told by the system: on Linux a web view gives its page neither pictures nor files, and no
+ * words where there may be such.
+ */
+export function isKept(pasted: DataTransfer): boolean {
+  if (platform !== "linux") return false;
+  const files = [...pasted.files];
+  return files.length === 0
+    ? pasted.getData("text/plain") === ""
+    : files.some(({ type }) => !PICTURES.includes(type));
 }
 
-/** Attaches what was pasted and the page was not given. */
-export async function attachPasted(): Promise<Attachment[]> {
+/** What was pasted and the page was not given. */
+export async function readPasted(): Promise<{ attachments: Attachment[]; text: string }> {
   try {
     const reply = await host({ type: "read_pasted" });
-    if (reply.type !== "pasted") return [];
-    const { picture, paths } = reply;
-    return picture === null ? await attachPaths(paths) : [await keep(picture, t("attach.pasted"))];
+    if (reply.type !== "pasted") return { attachments: [], text: "" };
+    const picture = reply.picture === null ? [] : [await keep(reply.picture, t("attach.pasted"))];
+    return { attachments: [...picture, ...(await attachPaths(reply.paths))], text: reply.text ?? "" };
   } catch (error) {
     toasts.fail(error);
-    return [];
+    return { attachments: [], text: "" };
   }
 }
 

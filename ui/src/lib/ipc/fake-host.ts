@@ -9,7 +9,7 @@ export function hostReply(call: HostRequest): unknown {
     case "pick_files":
       return { type: "files", paths: ["/home/mei/code/picked/notes.txt", "/home/mei/code/picked/data.csv"] };
     case "read_pasted":
-      return { type: "pasted", picture: null, paths: ["/home/mei/code/picked/notes.txt"] };
+      return { type: "pasted", picture: null, paths: ["/home/mei/code/picked/notes.txt"], text: null };
     case "reveal_file":
       if (call.path.includes("gone")) throw failure("host.path_missing", { path: call.path });
       return { type: "done" };
