@@ -45,9 +45,7 @@ export async function keepPictures(files: readonly File[]): Promise<Attachment[]
 export function isKept(pasted: DataTransfer): boolean {
   if (platform !== "linux") return false;
   const files = [...pasted.files];
-  return files.length === 0
-    ? pasted.getData("text/plain") === ""
-    : files.some(({ type }) => !PICTURES.includes(type));
+  return files.length === 0 ? pasted.getData("text/plain") === "" : files.some(({ type }) => !PICTURES.includes(type));
 }
 
 /** What was pasted and the page was not given. */

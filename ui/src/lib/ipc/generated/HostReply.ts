@@ -17,13 +17,17 @@ path: string | null, } | { "type": "files",
  */
 paths: Array<string>, } | { "type": "pasted", 
 /**
- * The picture's bytes as PNG, in standard base64.
- */
-picture: string | null, 
-/**
  * The files' absolute paths.
  */
-paths: Array<string>, } | { "type": "desktop", 
+paths: Array<string>, 
+/**
+ * The words.
+ */
+text: string | null, 
+/**
+ * The picture's bytes, in standard base64.
+ */
+picture: string | null, } | { "type": "desktop", 
 /**
  * It.
  */
