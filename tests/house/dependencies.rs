@@ -10,7 +10,7 @@ use std::{
 const FLOORS: &[&[&str]] = &[
     &["octo-protocol"],
     &["octo-store", "octo-llm", "octo-documents", "octo-desktop"],
-    &["octo-workspace"],
+    &["octo-workspace", "octo-chats"],
     &["octo-shell", "octo-browser"],
     &["octo-skills"],
     &["octo-tools"],

@@ -6,6 +6,7 @@
 mod activity;
 mod admission;
 mod browsing;
+mod chats;
 mod compaction;
 mod config;
 mod demo;

@@ -5,6 +5,7 @@ mod apps;
 mod attachments;
 mod browser;
 mod certificates;
+mod chats;
 mod closed;
 mod damage;
 mod dating;
@@ -33,6 +34,7 @@ use crate::{
     activity::{Board, Change},
     admission::Admission,
     browsing::{self, HomeBrowser, Secrets},
+    chats::{self as chat_services, Chats},
     forks::Forks,
     keys::KeyRing,
     library::Library,
@@ -160,6 +162,7 @@ impl Octo {
         remarks.extend(dating::doubted(&store).await?);
         let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
         let searching = Arc::new(Searching::new(keys.clone(), &state.settings.search));
+        let chats = Chats::new(keys.clone(), &state.settings.chats);
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
         for warning in warnings {
             tracing::warn!(%warning, "the presets in the home are not used");
@@ -187,6 +190,7 @@ impl Octo {
             open: OpenSessions::default(),
             search: Search::new(searching.clone()),
             searching,
+            chats,
             browser: HomeBrowser::new(
                 &config.home,
                 (store.clone(), blobs.clone()),
@@ -232,6 +236,7 @@ impl Octo {
                 octo.resume().await?;
                 Tender::begin(&octo, octo.shared.closing.clone());
                 octo.tend_sessions();
+                chat_services::begin(&octo, &octo.shared.closing);
             }
             OpenTurns::WaitForUse => {}
         }
@@ -298,6 +303,7 @@ impl Octo {
             Request::Skills(request) => self.skills(request).await,
             Request::Memory(request) => self.memory(request).await,
             Request::Schedule(request) => self.schedule(request).await,
+            Request::Chats(request) => self.chats(request).await,
             Request::Activity(request) => self.activity(request).await,
             Request::Home(request) => self.home(request).await,
             Request::Transcripts(request) => self.transcripts(request).await,
@@ -418,6 +424,16 @@ impl Octo {
     /// What is told of tasks from now on.
     pub(crate) fn task_news(&self) -> broadcast::Receiver<octo_protocol::TasksState> {
         self.shared.schedule.watch()
+    }
+
+    /// What is told of chat services from now on.
+    pub(crate) fn chat_news(&self) -> broadcast::Receiver<octo_protocol::ChatState> {
+        self.shared.chats.watch()
+    }
+
+    /// How chat services are.
+    pub(crate) async fn chat_state(&self) -> Result<octo_protocol::ChatState, ApiError> {
+        Chats::state(&self.shared).await
     }
 
     /// What is told of the browser from now on.

@@ -132,7 +132,7 @@ fn stand_in(owing: &[ToolCall], near: &Message) -> Message {
         turn: near.turn,
         role: Role::User,
         blocks: owing.iter().map(|call| Block::ToolResult(missing(call))).collect(),
-        meta: Meta { origin: Origin::Octo, at: near.meta.at, model: None, usage: None, end: None },
+        meta: Meta { origin: Origin::Octo, at: near.meta.at, model: None, usage: None, end: None, via: None },
     }
 }
 
@@ -144,7 +144,7 @@ mod tests {
 
     fn message(role: Role, blocks: Vec<Block>) -> Message {
         let origin = if role == Role::Assistant { Origin::Model } else { Origin::Octo };
-        let meta = Meta { origin, at: 0, model: None, usage: None, end: None };
+        let meta = Meta { origin, at: 0, model: None, usage: None, end: None, via: None };
         Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
     }
 

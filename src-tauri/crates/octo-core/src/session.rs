@@ -40,7 +40,7 @@ use crate::{library::Shelf, live::Live, shared::Shared};
 pub(crate) use background::command_gone;
 pub(crate) use budget::midnight;
 pub(crate) use fork::Lifeline;
-pub(crate) use inbox::{Ask, Reply, sendable};
+pub(crate) use inbox::{Ask, Reply, Said, Via, sendable};
 pub(crate) use invoked::{AskedCall, asked_call};
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use resting::let_idle_rest;

@@ -5,6 +5,7 @@ use crate::{
     activity::{Board, Change},
     admission::Admission,
     browsing::HomeBrowser,
+    chats::Chats,
     forks::Forks,
     hooks::Hooks,
     library::{Library, Shelf},
@@ -49,6 +50,8 @@ pub(crate) struct Shared {
     /// Who is asked when the web is searched, and the capability to ask them.
     pub searching: Arc<Searching>,
     pub search: Search,
+    /// The chat services a person can write to Octo through.
+    pub chats: Chats,
     /// The attachment to the person's browser.
     pub browser: HomeBrowser,
     /// Reads documents in processes of their own.
@@ -155,9 +158,16 @@ impl Shared {
         }
     }
 
-    /// Octo's own folders that any session may read: archives, logs, skills, memories and scripts.
+    /// Where files are kept that came through a chat service.
+    pub fn received(&self) -> PathBuf {
+        self.config.home.join("received")
+    }
+
+    /// Octo's own folders that any session may read: archives, logs, skills, memories, scripts, and what was sent to it.
     pub fn readable(&self) -> Vec<PathBuf> {
-        ["archives", "logs", "skills", "memories", "scripts"].map(|name| self.config.home.join(name)).to_vec()
+        ["archives", "logs", "skills", "memories", "scripts", "received"]
+            .map(|name| self.config.home.join(name))
+            .to_vec()
     }
 
     /// Octo's home, links followed.

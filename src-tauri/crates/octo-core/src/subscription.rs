@@ -5,7 +5,8 @@
 
 use crate::{browsing, octo::Octo, troubles::News};
 use octo_protocol::{
-    ApiError, Delta, Envelope, LibraryState, PolicyState, SessionId, Snapshot, TasksState, Topic, Update,
+    ApiError, ChatState, Delta, Envelope, LibraryState, PolicyState, SessionId, Snapshot, TasksState, Topic,
+    Update,
 };
 use std::{sync::Arc, time::Duration};
 use tokio::sync::{
@@ -49,6 +50,7 @@ pub(crate) async fn subscribe(octo: Octo, topic: Topic) -> Result<Subscription, 
         browser: octo.browser_news(),
         library: octo.library_news(),
         tasks: octo.task_news(),
+        chats: octo.chat_news(),
         activity: octo.activity_news(),
         neighbours: octo.neighbour_news(),
         octo,
@@ -75,6 +77,7 @@ struct Forwarder {
     browser: broadcast::Receiver<browsing::News>,
     library: broadcast::Receiver<LibraryState>,
     tasks: broadcast::Receiver<TasksState>,
+    chats: broadcast::Receiver<ChatState>,
     activity: watch::Receiver<u64>,
     neighbours: watch::Receiver<u64>,
     seq: u64,
@@ -92,6 +95,7 @@ impl Forwarder {
         self.push_troubles(&mut batch);
         if self.topic == Topic::Settings {
             batch.push(Update::Policy { policy: Box::new(self.octo.policy_state().await?) });
+            batch.push(Update::Chats { state: Box::new(self.octo.chat_state().await?) });
         }
         if let Topic::Session { id } = self.topic
             && let Some(page) = self.octo.live_page(id)
@@ -129,6 +133,7 @@ impl Forwarder {
                 news = self.browser.recv() => self.take_browser(news, &mut batch).await,
                 state = self.library.recv() => self.take_library(state, &mut batch).await,
                 state = self.tasks.recv() => self.take_tasks(state, &mut batch).await,
+                state = self.chats.recv() => self.take_chats(state, &mut batch).await,
                 changed = self.activity.changed(), if self.topic == Topic::Activity => match changed {
                     Ok(()) => self.take_activity(&mut batch).await,
                     Err(_) => Flow::Over,
@@ -246,6 +251,19 @@ impl Forwarder {
             Ok(policy) => {
                 if self.topic == Topic::Settings {
                     batch.push(Update::Policy { policy: Box::new(policy) });
+                }
+                Flow::On
+            }
+            Err(RecvError::Lagged(_)) => self.start_over(batch).await,
+            Err(RecvError::Closed) => Flow::Over,
+        }
+    }
+
+    async fn take_chats(&mut self, state: Result<ChatState, RecvError>, batch: &mut Vec<Update>) -> Flow {
+        match state {
+            Ok(state) => {
+                if self.topic == Topic::Settings {
+                    batch.push(Update::Chats { state: Box::new(state) });
                 }
                 Flow::On
             }

@@ -76,6 +76,7 @@ impl Outgoing {
         let (info, page, context): (_, _, Vec<MessageId>) = read.await.map_err(ApiError::from)?;
         let mut secrets = shared.models.secrets().await?;
         secrets.extend(shared.searching.secrets().await?);
+        secrets.extend(shared.chats.secrets().await?);
         secrets.extend(shared.browser.secrets().values().await?);
         let variables = shared.config.secret_variables.iter().filter_map(|name| std::env::var(name).ok());
         secrets.extend(variables.map(SecretString::from));

@@ -15,6 +15,7 @@ mod agent {
     mod browser;
     mod budget;
     mod carrying;
+    mod chats;
     mod compaction;
     mod creating;
     mod fallback;

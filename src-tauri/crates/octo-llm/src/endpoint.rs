@@ -79,6 +79,17 @@ pub fn host_of(base_url: &str) -> Result<String, ProviderError> {
     Ok(parse(base_url)?.origin().ascii_serialization())
 }
 
+/// The same, of a server that may be sent a key: by https, or on this machine.
+///
+/// # Errors
+///
+/// [`ErrorClass::Address`], [`ErrorClass::Insecure`], as for [`connect`].
+pub fn keyed_host(base_url: &str) -> Result<String, ProviderError> {
+    let url = parse(base_url)?;
+    guard(&url, Carries::Key)?;
+    Ok(url.origin().ascii_serialization())
+}
+
 /// The name of a protocol at a host, as in `anthropic@api.anthropic.com`.
 pub(crate) fn provider_id(protocol: Protocol, url: &Url) -> ProviderId {
     let name = match protocol {

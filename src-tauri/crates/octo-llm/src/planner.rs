@@ -249,7 +249,8 @@ mod tests {
                         _ => text(),
                     })
                     .collect();
-                let meta = Meta { origin: Origin::Octo, at: 0, model: None, usage: None, end: None };
+                let meta =
+                    Meta { origin: Origin::Octo, at: 0, model: None, usage: None, end: None, via: None };
                 Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
             })
             .collect()

@@ -2,9 +2,9 @@
 
 use crate::{
     ActivityState, Answer, ApiError, BackgroundCommand, BilledCall, Block, BrowserState, BudgetStop,
-    CallView, LibraryState, LivePage, Message, MessageEnd, MessageId, Millis, PolicyState, Question,
-    QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot, StreamKind,
-    Suggestion, TaskNumber, TasksState, Todo, TrashTotals, Trouble, TurnId, TurnView, Usage,
+    CallView, ChatState, LibraryState, LivePage, Message, MessageEnd, MessageId, Millis, PolicyState,
+    Question, QuestionId, Queued, Retry, SessionId, SessionInfo, SessionSnapshot, SettingsSnapshot,
+    StreamKind, Suggestion, TaskNumber, TasksState, Todo, TrashTotals, Trouble, TurnId, TurnView, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -310,6 +310,12 @@ pub enum Update {
     Policy {
         /// The file as it stands.
         policy: Box<PolicyState>,
+    },
+    /// The connection to a chat service changed, or who may write through it. Told to who watches the settings, also to
+    /// one that comes later. Not numbered: it tells of what is.
+    Chats {
+        /// How they are.
+        state: Box<ChatState>,
     },
     /// Octo was attached to a browser, or the connection changed. Told to who watches the browser.
     Browser {

@@ -13,6 +13,7 @@
 mod activity;
 mod answer;
 mod browser;
+mod chats;
 mod cost;
 mod desktop;
 mod error;
@@ -52,6 +53,7 @@ pub mod words;
 pub use activity::*;
 pub use answer::*;
 pub use browser::*;
+pub use chats::*;
 pub use cost::*;
 pub use desktop::*;
 pub use error::*;

@@ -1,6 +1,6 @@
 //! The conversation: messages made of typed blocks, with what is not content kept apart in [`Meta`].
 
-use crate::{BackgroundCommand, BlobHash, CallId, MessageId, Millis, ModelId, TurnId, Usage};
+use crate::{BackgroundCommand, BlobHash, CallId, ChatService, MessageId, Millis, ModelId, TurnId, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ts_rs::TS;
@@ -66,6 +66,10 @@ pub struct Meta {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub end: Option<MessageEnd>,
+    /// The chat service the person wrote it in; none for a window, and for whatever no person wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub via: Option<ChatService>,
 }
 
 /// How a model's message ended.

@@ -55,6 +55,7 @@ use domain;
 mod activity;
 mod app;
 mod browser;
+mod chats;
 mod home;
 mod ledger;
 mod library;
@@ -69,6 +70,7 @@ mod trash;
 pub use activity::*;
 pub use app::*;
 pub use browser::*;
+pub use chats::*;
 pub use home::*;
 pub use ledger::*;
 pub use library::*;
@@ -108,6 +110,8 @@ pub enum Request {
     Memory(MemoryRequest),
     /// Tasks that run at their time.
     Schedule(ScheduleRequest),
+    /// Chat services.
+    Chats(ChatRequest),
     /// What runs in this Octo.
     Activity(ActivityRequest),
     /// Octo's home and its state.

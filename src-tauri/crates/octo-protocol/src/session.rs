@@ -1,9 +1,9 @@
 //! Sessions as clients see them.
 
 use crate::{
-    ApiError, BackgroundCommand, Block, BudgetStop, CallId, CallStatus, Effort, ForkOrigin, Message,
-    MessageId, Millis, ModelId, Profile, Question, QueuedId, SessionId, SessionOrigin, Spending, TextMark,
-    Todo, ToolView, TurnId, Usage,
+    ApiError, BackgroundCommand, Block, BudgetStop, CallId, CallStatus, ChatService, Effort, ForkOrigin,
+    Message, MessageId, Millis, ModelId, Profile, Question, QueuedId, SessionId, SessionOrigin, Spending,
+    TextMark, Todo, ToolView, TurnId, Usage,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -49,6 +49,8 @@ pub enum Source {
     SubAgent,
     /// A task, at its time or by hand: kept out of "last".
     Task,
+    /// The person, through a chat service: kept out of "last".
+    Chat,
 }
 
 /// One line of the session list, and the head of an open session.
@@ -220,6 +222,10 @@ pub struct Queued {
     /// When it was queued.
     #[ts(type = "number")]
     pub at: Millis,
+    /// The chat service it was written in; none for a window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[ts(optional)]
+    pub via: Option<ChatService>,
 }
 
 /// What the person typed and attached but has not sent.

@@ -1,9 +1,9 @@
 //! Settings the person can change.
 
 use crate::{
-    Appearance, BrowserChoice, Budgets, DesktopSettings, LibrarySettings, LiveTurnLimit, Mode, ModelEntry,
-    ModelId, Onboarding, Profile, SearchProviders, ShortcutKeys, SiteSecret, SubAgentLimit, TaskSettings,
-    TrashLimits,
+    Appearance, BrowserChoice, Budgets, ChatSettings, DesktopSettings, LibrarySettings, LiveTurnLimit, Mode,
+    ModelEntry, ModelId, Onboarding, Profile, SearchProviders, ShortcutKeys, SiteSecret, SubAgentLimit,
+    TaskSettings, TrashLimits,
 };
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
@@ -77,6 +77,8 @@ pub struct Settings {
     pub browser: BrowserChoice,
     /// The secrets that may be typed by name in the browser; their values are in the keychain.
     pub site_secrets: Vec<SiteSecret>,
+    /// The chat services a person can write to Octo through.
+    pub chats: ChatSettings,
     /// What is done with skills and memories.
     pub library: LibrarySettings,
     /// How many sub-agents may work at once.

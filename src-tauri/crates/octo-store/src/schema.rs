@@ -20,6 +20,7 @@ pub(crate) const STEPS: &[M<'static>] = &[
     M::up(include_str!("../migrations/0014_tasks.sql")),
     M::up(include_str!("../migrations/0015_sessions.sql")),
     M::up(include_str!("../migrations/0016_neighbours.sql")),
+    M::up(include_str!("../migrations/0017_chats.sql")),
 ];
 
 const SPENDING: M<'static> = M::up(include_str!("../migrations/0007_spending.sql"));

@@ -2,6 +2,7 @@
 
 pub(crate) mod branches;
 pub(crate) mod calls;
+pub(crate) mod chats;
 pub(crate) mod commands;
 pub(crate) mod context;
 pub(crate) mod drafts;

@@ -30,6 +30,7 @@ mod reply;
 mod script;
 mod serve;
 mod server;
+mod telegram;
 
 pub use cache::*;
 pub use chromium::{CHROMIUM_SWITCHES, CHROMIUM_UNSEEN, chromium_or_skip, chromium_program};
@@ -44,3 +45,4 @@ pub use reply::{Cut, Finish, Reply};
 pub use script::Script;
 pub use serve::{Serve, ServeExit};
 pub use server::{Fault, ModelServer, Outcome, PrefixRule, ServerOptions, Timing};
+pub use telegram::{TelegramPost, TelegramServer};

@@ -151,8 +151,9 @@ async fn newest(octo: &Octo, folder: &str) -> Result<SessionId, ApiError> {
             .await?
             .sessions;
         let length = u32::try_from(page.len()).unwrap_or(PAGE);
-        let is_meant =
-            |info: &SessionInfo| info.folder == folder && !matches!(info.source, Source::Demo | Source::Task);
+        let is_meant = |info: &SessionInfo| {
+            info.folder == folder && !matches!(info.source, Source::Demo | Source::Task | Source::Chat)
+        };
         for info in page.into_iter().filter(is_meant) {
             if best.as_ref().is_none_or(|best| (best.updated_at, best.id) < (info.updated_at, info.id)) {
                 best = Some(info);

@@ -5,7 +5,7 @@ use octo_protocol::{
 use proptest::prelude::*;
 
 fn message(role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
-    let meta = Meta { origin, at: 0, model: None, usage: None, end: None };
+    let meta = Meta { origin, at: 0, model: None, usage: None, end: None, via: None };
     Message { id: MessageId::new(), turn: TurnId::new(), role, blocks, meta }
 }
 

@@ -1,7 +1,7 @@
 //! Requests about settings and the application.
 
 use super::{Octo, json, library::absolute};
-use crate::{models, schedule::Tasks, slash};
+use crate::{models, schedule::Tasks, shared::Shared, slash};
 use octo_protocol::{
     About, ApiError, AppRequest, Commands, Event, Language, Profiles, Settings, SettingsPatch,
     SettingsSnapshot, Topic, words,
@@ -93,7 +93,7 @@ impl Octo {
 
     /// Stored settings as they are true for this run.
     fn as_of_now(&self, settings: Settings) -> Settings {
-        Settings { search: self.shared.searching.as_of_now(settings.search.clone()), ..settings }
+        as_of_now(&self.shared, settings)
     }
 
     /// Changes settings (and models with them) in one transaction and tells everyone.
@@ -110,10 +110,7 @@ impl Octo {
             change(tx, &mut settings)?;
             tx.put_settings(&settings)?;
             let snapshot = SettingsSnapshot {
-                settings: Settings {
-                    search: shared.searching.as_of_now(settings.search.clone()),
-                    ..settings.clone()
-                },
+                settings: as_of_now(&shared, settings.clone()),
                 models: shared.models.as_of_now(tx.models()?),
                 keychain,
             };
@@ -123,6 +120,7 @@ impl Octo {
         let settings = written.await.map_err(ApiError::from)?;
         self.shared.models.follow(&settings);
         self.shared.searching.follow(&settings.search);
+        self.shared.chats.follow(&settings.chats);
         self.shared.library.follow(&settings);
         self.shared.browser.choose(&settings.browser).await;
         self.shared.browser.secrets().follow(&settings.site_secrets);
@@ -140,6 +138,14 @@ impl Octo {
             Ok(())
         })
         .await
+    }
+}
+
+fn as_of_now(shared: &Shared, settings: Settings) -> Settings {
+    Settings {
+        search: shared.searching.as_of_now(settings.search.clone()),
+        chats: shared.chats.as_of_now(settings.chats.clone()),
+        ..settings
     }
 }
 

@@ -128,7 +128,8 @@ impl Octo {
             let forgotten = self.shared.searching.forget(provider.kind).await;
             outcome = outcome.and(forgotten);
         }
-        outcome.and(self.shared.browser.secrets().forget_all().await)
+        let forgotten = self.shared.chats.forget().await;
+        outcome.and(forgotten).and(self.shared.browser.secrets().forget_all().await)
     }
 
     async fn diagnose(&self) -> Result<Diagnostics, ApiError> {

@@ -5,7 +5,7 @@ use crate::{
     hooks::Moment,
     naming,
     prompt::Surroundings,
-    session::{Ask, AskedCall, now},
+    session::{Ask, AskedCall, Said, Via, now},
     shared::{LOOK, session_folder},
     slash::{self, Parsed},
 };
@@ -60,7 +60,7 @@ impl Octo {
                     store.read(move |reader| reader.page(call.session, Some(call.before), limit)).await;
                 json(page.map_err(ApiError::from)?)
             }
-            SessionRequest::Send(call) => json(self.send(call.session, call.blocks).await?),
+            SessionRequest::Send(call) => json(self.send(call.session, Said::in_window(call.blocks)).await?),
             SessionRequest::Stop(call) => done(self.stop(call.session).await),
             SessionRequest::StopCommand(call) => done(self.stop_command(call.session, call.handle).await),
             SessionRequest::RetryTurn(call) => done(self.session(call.session).await?.ask(Ask::Retry).await),
@@ -126,7 +126,7 @@ impl Octo {
     }
 
     /// Sends what the person typed: a message, a built-in command, or a skill by its slash.
-    async fn send(&self, session: SessionId, blocks: Vec<Block>) -> Result<Sent, ApiError> {
+    pub(super) async fn send(&self, session: SessionId, said: Said) -> Result<Sent, ApiError> {
         let handle = self.session(session).await?;
         self.shared.browser.person_acted();
         let place = handle.queue().await;
@@ -137,15 +137,15 @@ impl Octo {
         if let Some(shelf) = &shelf {
             handle.shelve(Arc::clone(shelf));
         }
-        let Parsed::Unknown { name, near } = slash::parse(&blocks) else {
-            return handle.ask_from(place, |reply| Ask::Send(blocks, reply)).await;
+        let Parsed::Unknown { name, near } = slash::parse(&said.blocks) else {
+            return handle.ask_from(place, |reply| Ask::Send(said, reply)).await;
         };
         let Some(shelf) = shelf else {
             return Err(ApiError::new("skills.unreadable").arg("path", &info.folder));
         };
-        match shelf.called(&blocks, &name, &near, &info.profile) {
+        match shelf.called(&said.blocks, &name, &near, &info.profile) {
             Ok(wish) => {
-                let typed = crate::session::sendable(blocks)?;
+                let typed = Said { blocks: crate::session::sendable(said.blocks)?, ..said };
                 handle.ask_from(place, |reply| Ask::Invoke(typed, wish, reply)).await
             }
             // Answered here: no model is asked about a slip of the pen.
@@ -164,7 +164,7 @@ impl Octo {
         typed: Vec<Block>,
         wish: SkillWish,
     ) -> Result<Sent, ApiError> {
-        let typed = crate::session::sendable(typed)?;
+        let typed = Said::in_window(crate::session::sendable(typed)?);
         self.shared.browser.person_acted();
         self.session(session).await?.ask(|reply| Ask::Invoke(typed, wish, reply)).await
     }
@@ -241,11 +241,16 @@ impl Octo {
                 return Err(ApiError::new("command.needs_session"));
             }
         }
+        let mut chat = None;
         let (model, effort, source, title, run) = match kind {
             Kind::Model { model, effort, title, source } => (Some(model), effort, source, title, None),
             Kind::Demo => (None, None, Source::Demo, None, None),
             Kind::Task { model, run } => {
                 (Some(model), None, Source::Task, Some(run.run.name.clone()), Some(run))
+            }
+            Kind::Chat { model, chat: begun_in, via } => {
+                chat = Some((begun_in, via));
+                (Some(model), None, Source::Chat, None, None)
             }
         };
         let title = match title.filter(|title| !title.trim().is_empty()) {
@@ -285,7 +290,8 @@ impl Octo {
         let heard = self.shared.hooks(PathBuf::from(folder)).hear(Moment::SessionStart, None, facts).await;
         all.extend(heard.context.map(|text| Block::Notice { kind: NoticeKind::Hook, text }));
         all.extend(blocks);
-        let meta = Meta { origin: Origin::Person, at, model: None, usage: None, end: None };
+        let via = chat.map(|(_, via)| via.service);
+        let meta = Meta { origin: Origin::Person, at, model: None, usage: None, end: None, via };
         let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };
         // What a slash asks for is the first thing that happens, before any model is asked.
         let call = wish.map(|wish| crate::session::asked_call(turn.id, &wish));
@@ -301,6 +307,11 @@ impl Octo {
             if let Some(row) = run {
                 schedule::must_wait(tx, &row, &holder.token)?;
                 tx.put_run(&schedule::running(row, id))?;
+            }
+            if let Some((chat, via)) = chat {
+                tx.begun_in_chat(chat, id)?;
+                tx.lead_chat(chat, Some(id), 0)?;
+                tx.letter_done(via.letter)?;
             }
             // Ours from the first moment: another process must not take the open turn for one left behind.
             tx.take_lease(id, &holder, octo_store::probe)?;
@@ -338,6 +349,12 @@ pub(super) enum Kind {
         source: Source,
     },
     Demo,
+    /// For what somebody wrote in this chat, which goes on with it.
+    Chat {
+        model: ModelId,
+        chat: i64,
+        via: Via,
+    },
     /// For a run that waits, which begins with it.
     Task {
         model: ModelId,

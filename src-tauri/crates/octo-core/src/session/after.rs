@@ -288,7 +288,7 @@ mod tests {
             };
             Block::ToolCall(call)
         });
-        let meta = Meta { origin: Origin::Model, at: 0, model: None, usage: None, end: None };
+        let meta = Meta { origin: Origin::Model, at: 0, model: None, usage: None, end: None, via: None };
         let blocks = blocks.into_iter().collect();
         Message { id: MessageId::new(), turn, role: Role::Assistant, blocks, meta }
     }

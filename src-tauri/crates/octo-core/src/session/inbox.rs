@@ -11,9 +11,9 @@ use crate::{
 };
 use octo_llm::{CacheKind, ModelCard};
 use octo_protocol::{
-    Answer, ApiError, Block, BudgetAnswer, Effort, ErrorCode, Event, FileSelection, Mode, ModelId,
-    QuestionId, Queued, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, Sent, SessionInfo,
-    SwitchCost, TaskNumber, TaskView, Usage,
+    Answer, ApiError, Block, BudgetAnswer, ChatService, Effort, ErrorCode, Event, FileSelection, Mode,
+    ModelId, QuestionId, Queued, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, Sent,
+    SessionInfo, SwitchCost, TaskNumber, TaskView, Usage,
 };
 use octo_tools::SkillWish;
 use std::path::Path;
@@ -25,14 +25,42 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
 /// A change of a session's head.
 pub(crate) type HeadChange = Box<dyn FnOnce(&mut SessionInfo) + Send>;
 
+/// What a person says, and where.
+pub(crate) struct Said {
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) via: Option<Via>,
+}
+
+/// A letter of a chat service. It is done with in the transaction that stores what becomes of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Via {
+    pub(crate) service: ChatService,
+    pub(crate) letter: i64,
+}
+
+impl Said {
+    /// In a window.
+    pub(crate) fn in_window(blocks: Vec<Block>) -> Self {
+        Self { blocks, via: None }
+    }
+
+    pub(super) fn service(&self) -> Option<ChatService> {
+        self.via.map(|via| via.service)
+    }
+
+    pub(super) fn letter_done(&self) -> Option<Change> {
+        self.via.map(|via| Change::LetterDone(via.letter))
+    }
+}
+
 /// A client's request to a session.
 pub(crate) enum Ask {
     /// Send a message or a slash command.
-    Send(Vec<Block>, Reply<Sent>),
+    Send(Said, Reply<Sent>),
     /// Octo itself answers what the person typed.
     Note(ApiError, Reply<Sent>),
     /// Begin a turn with a skill the person invoked: what they typed, and the skill with its task.
-    Invoke(Vec<Block>, SkillWish, Reply<Sent>),
+    Invoke(Said, SkillWish, Reply<Sent>),
     /// Stop the turn.
     Stop(Reply<()>),
     /// Go on from where the last turn failed or was stopped.
@@ -76,13 +104,13 @@ impl Session {
     /// a client did wrong goes into the reply.
     pub(super) async fn take(&mut self, ask: Ask) -> Result<(), ApiError> {
         match ask {
-            Ask::Send(blocks, reply) => self.send(blocks, reply).await,
+            Ask::Send(said, reply) => self.send(said, reply).await,
             Ask::Note(note, reply) => {
                 let sent = self.answer_command(note).await;
                 respond(reply, sent)
             }
-            Ask::Invoke(blocks, wish, reply) => {
-                let sent = self.begin_with_skill(blocks, &wish).await;
+            Ask::Invoke(said, wish, reply) => {
+                let sent = self.begin_with_skill(said, &wish).await;
                 respond(reply, sent)
             }
             Ask::Stop(reply) => {
@@ -172,22 +200,36 @@ impl Session {
         }
     }
 
-    async fn send(&mut self, blocks: Vec<Block>, reply: Reply<Sent>) -> Result<(), ApiError> {
-        let sent = match sendable(blocks) {
-            Ok(blocks) => match slash::parse(&blocks) {
-                // These two take their time, and the actor goes on meanwhile.
-                Parsed::Command(Command::Undo) => return self.go_by_command(Target::Undo, reply).await,
-                Parsed::Command(Command::Redo) => return self.go_by_command(Target::Redo, reply).await,
-                Parsed::Message => self.send_message(blocks).await,
-                Parsed::Command(command) => self.command(command).await,
-                Parsed::Misused { name } => {
-                    self.answer_command(ApiError::new(format!("command.misused.{name}"))).await
-                }
-                Parsed::Unknown { name, near } => self.answer_command(slash::unknown(name, &near)).await,
-            },
-            Err(error) => Err(error),
+    async fn send(&mut self, said: Said, reply: Reply<Sent>) -> Result<(), ApiError> {
+        let via = said.via;
+        let blocks = match sendable(said.blocks) {
+            Ok(blocks) => blocks,
+            Err(error) => return respond(reply, Err(error)),
+        };
+        let parsed = slash::parse(&blocks);
+        let said = Said { blocks, via };
+        if parsed != Parsed::Message
+            && let Err(error) = self.put_letter_away(&said).await
+        {
+            return respond(reply, Err(error));
+        }
+        let sent = match parsed {
+            // These two take their time, and the actor goes on meanwhile.
+            Parsed::Command(Command::Undo) => return self.go_by_command(Target::Undo, reply).await,
+            Parsed::Command(Command::Redo) => return self.go_by_command(Target::Redo, reply).await,
+            Parsed::Message => self.send_message(said).await,
+            Parsed::Command(command) => self.command(command).await,
+            Parsed::Misused { name } => {
+                self.answer_command(ApiError::new(format!("command.misused.{name}"))).await
+            }
+            Parsed::Unknown { name, near } => self.answer_command(slash::unknown(name, &near)).await,
         };
         respond(reply, sent)
+    }
+
+    /// Of what is not stored in one step with the letter: done twice would be worse than not at all.
+    async fn put_letter_away(&mut self, said: &Said) -> Result<(), ApiError> {
+        self.commit(said.letter_done().into_iter().collect()).await
     }
 
     async fn answer_command(&mut self, note: ApiError) -> Result<Sent, ApiError> {
@@ -196,25 +238,28 @@ impl Session {
     }
 
     /// Lets a message wait until the current step ends.
-    pub(super) async fn queue_up(&mut self, blocks: Vec<Block>) -> Result<Sent, ApiError> {
-        let queued = Queued { id: QueuedId::new(), blocks, at: super::state::now() };
+    pub(super) async fn queue_up(&mut self, said: Said) -> Result<Sent, ApiError> {
+        let (service, done) = (said.service(), said.letter_done());
+        let queued =
+            Queued { id: QueuedId::new(), blocks: said.blocks, at: super::state::now(), via: service };
         let id = queued.id;
         self.queue.push(queued);
-        self.queue_changed().await?;
+        self.queue_changed_with(done.into_iter().collect()).await?;
         Ok(Sent::Queued { id })
     }
 
-    async fn send_message(&mut self, blocks: Vec<Block>) -> Result<Sent, ApiError> {
-        if let Some((question, text)) = self.feedback_waiting(&blocks) {
+    async fn send_message(&mut self, said: Said) -> Result<Sent, ApiError> {
+        if let Some((question, text)) = self.feedback_waiting(&said.blocks) {
+            self.put_letter_away(&said).await?;
             self.answer(question, Answer::Text { text }).await?;
             return Ok(Sent::Started);
         }
         if self.running.is_some() || self.away.is_some() {
-            return self.queue_up(blocks).await;
+            return self.queue_up(said).await;
         }
         self.must_be_own()?;
         self.check_folder()?;
-        self.begin_turn(blocks).await?;
+        self.begin_turn(said).await?;
         Ok(Sent::Started)
     }
 
@@ -279,9 +324,13 @@ impl Session {
     }
 
     async fn queue_changed(&mut self) -> Result<(), ApiError> {
+        self.queue_changed_with(Vec::new()).await
+    }
+
+    async fn queue_changed_with(&mut self, mut changes: Vec<Change>) -> Result<(), ApiError> {
         let count = self.waiting();
-        let changed = Event::QueueChanged { queue: self.queue.clone() };
-        let step = super::turns::Step { changes: vec![Change::Event(changed)], jobs: Vec::new() };
+        changes.push(Change::Event(Event::QueueChanged { queue: self.queue.clone() }));
+        let step = super::turns::Step { changes, jobs: Vec::new() };
         self.feed_with(crate::turn::Input::Queued(count), step).await
     }
 

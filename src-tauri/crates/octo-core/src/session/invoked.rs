@@ -7,6 +7,7 @@
 use super::{
     after::Course,
     calls::OpenCall,
+    inbox::Said,
     state::{Change, Session, now},
     turns::{Began, Step},
 };
@@ -37,7 +38,7 @@ pub(crate) fn asked_call(turn: TurnId, wish: &SkillWish) -> AskedCall {
         arguments: json!({ "skill_name": wish.name, "task": wish.task }).to_string(),
     };
     let end = Some(MessageEnd::Complete);
-    let meta = Meta { origin: Origin::Octo, at: now(), model: None, usage: None, end };
+    let meta = Meta { origin: Origin::Octo, at: now(), model: None, usage: None, end, via: None };
     let id = MessageId::new();
     let view = OpenCall::planned(turn, id, call.clone()).view;
     let message = Message { id, turn, role: Role::Assistant, blocks: vec![Block::ToolCall(call)], meta };
@@ -46,14 +47,10 @@ pub(crate) fn asked_call(turn: TurnId, wish: &SkillWish) -> AskedCall {
 
 impl Session {
     /// Begins a turn whose first step is a skill. While another turn runs, what was typed waits like any message.
-    pub(super) async fn begin_with_skill(
-        &mut self,
-        blocks: Vec<Block>,
-        wish: &SkillWish,
-    ) -> Result<Sent, ApiError> {
+    pub(super) async fn begin_with_skill(&mut self, said: Said, wish: &SkillWish) -> Result<Sent, ApiError> {
         // The model reads the command when its turn comes, and invokes the skill by it.
         if self.running.is_some() || self.away.is_some() {
-            return self.queue_up(blocks).await;
+            return self.queue_up(said).await;
         }
         self.must_be_own()?;
         self.check_folder()?;
@@ -62,7 +59,7 @@ impl Session {
         self.granted_sites.clear();
         self.open_turn(turn, Began::ByThePerson, &mut step);
         self.drain_queue(turn, &mut step);
-        self.add_person_message(turn, blocks, &mut step);
+        self.add_said(turn, said, &mut step);
         let AskedCall { message, .. } = asked_call(turn, wish);
         let (id, calls) = (message.id, message.calls().cloned().collect::<Vec<_>>());
         self.add_message(message, &mut step.changes);

@@ -415,8 +415,8 @@ fn shell_of(
 pub(crate) fn resumes_at_start(own: Source) -> &'static [Source] {
     match own {
         // Sub-agents are ended then: nobody waits for them any more.
-        Source::Window | Source::Demo | Source::SubAgent | Source::Task => {
-            &[Source::SubAgent, Source::Window, Source::Demo, Source::Task]
+        Source::Window | Source::Demo | Source::SubAgent | Source::Task | Source::Chat => {
+            &[Source::SubAgent, Source::Window, Source::Demo, Source::Task, Source::Chat]
         }
         // A run that a process of either kind began goes on in the next of either.
         Source::Headless => &[Source::SubAgent, Source::Headless, Source::Task],

@@ -157,6 +157,8 @@ pub(crate) enum Change {
     Result(ToolResult),
     /// A standing permission, for the folder or for this session.
     Rule { scope: String, rule: Rule },
+    /// What came in this letter of a chat service is stored with the rest.
+    LetterDone(i64),
 }
 
 impl Session {
@@ -261,7 +263,7 @@ impl Session {
 
     /// A message of Octo's own making.
     pub(super) fn message(&self, turn: TurnId, role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
-        let meta = Meta { origin, at: now(), model: None, usage: None, end: None };
+        let meta = Meta { origin, at: now(), model: None, usage: None, end: None, via: None };
         Message { id: MessageId::new(), turn, role, blocks, meta }
     }
 
@@ -346,6 +348,7 @@ fn write(tx: &mut Tx<'_>, id: SessionId, changes: &[Change]) -> Result<(), Store
             Change::OutOfContext(message) => tx.drop_from_context(id, *message)?,
             Change::Result(result) => tx.set_call(result.call, result)?,
             Change::Rule { scope, rule } => tx.add_rule(scope, rule)?,
+            Change::LetterDone(letter) => tx.letter_done(*letter)?,
         }
     }
     Ok(())

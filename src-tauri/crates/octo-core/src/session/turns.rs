@@ -8,6 +8,7 @@ use super::{
     after::{Course, Over},
     calls::OpenCall,
     entry::{Entrance, Held},
+    inbox::Said,
     state::{Change, Running, Session, now},
     texts,
 };
@@ -17,8 +18,8 @@ use crate::{
     turn::{Action, Ending, Input, Limits, Turn},
 };
 use octo_protocol::{
-    ApiError, Block, Event, Message, MessageEnd, NoticeKind, Origin, Queued, Role, SessionStatus, TurnEnd,
-    TurnId, TurnView, Usage,
+    ApiError, Block, ChatService, Event, Message, MessageEnd, NoticeKind, Origin, Queued, Role,
+    SessionStatus, TurnEnd, TurnId, TurnView, Usage,
 };
 use std::{
     collections::{HashMap, HashSet},
@@ -49,12 +50,12 @@ pub(super) type Job = Box<dyn FnOnce(&mut Session) + Send>;
 
 impl Session {
     /// Begins a turn with a message of the person, what waited in the queue before it.
-    pub(super) async fn begin_turn(&mut self, blocks: Vec<Block>) -> Result<(), ApiError> {
+    pub(super) async fn begin_turn(&mut self, said: Said) -> Result<(), ApiError> {
         let turn = TurnId::new();
         let mut step = Step::default();
         self.open_turn(turn, Began::ByThePerson, &mut step);
         self.drain_queue(turn, &mut step);
-        self.add_person_message(turn, blocks, &mut step);
+        self.add_said(turn, said, &mut step);
         self.feed_into(Input::Begin, &mut step);
         self.finish(step).await
     }
@@ -212,21 +213,34 @@ impl Session {
         if self.queue.is_empty() {
             return;
         }
-        for Queued { mut blocks, .. } in std::mem::take(&mut self.queue) {
+        for Queued { mut blocks, via, .. } in std::mem::take(&mut self.queue) {
             // A call cannot be put between those of the model: it is told to make it.
             let wish = self.shelf.as_ref().and_then(|shelf| shelf.wish_in(&blocks, &self.info.profile));
             blocks.extend(
                 wish.filter(|_| self.fork.is_none())
                     .map(|wish| Block::Notice { kind: NoticeKind::Skill, text: texts::skill_called(&wish) }),
             );
-            self.add_person_message(turn, blocks, step);
+            self.add_person_message(turn, blocks, via, step);
         }
         step.changes.push(Change::Event(Event::QueueChanged { queue: Vec::new() }));
     }
 
+    /// Adds what the person says now; the letter it came in is done with in the same step.
+    pub(super) fn add_said(&mut self, turn: TurnId, said: Said, step: &mut Step) {
+        let service = said.service();
+        step.changes.extend(said.letter_done());
+        self.add_person_message(turn, said.blocks, service, step);
+    }
+
     /// Adds the person's message, told about the surroundings if they changed, and names the session by
     /// its first one.
-    pub(super) fn add_person_message(&mut self, turn: TurnId, blocks: Vec<Block>, step: &mut Step) {
+    fn add_person_message(
+        &mut self,
+        turn: TurnId,
+        blocks: Vec<Block>,
+        via: Option<ChatService>,
+        step: &mut Step,
+    ) {
         let is_first = self.context.is_empty();
         if is_first
             && self.info.title.is_empty()
@@ -242,7 +256,8 @@ impl Session {
         }
         all.extend(self.new_skills());
         all.extend(blocks);
-        let message = self.message(turn, Role::User, Origin::Person, all);
+        let mut message = self.message(turn, Role::User, Origin::Person, all);
+        message.meta.via = via;
         self.add_message(message, &mut step.changes);
     }
 

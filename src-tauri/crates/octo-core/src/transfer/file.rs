@@ -119,7 +119,7 @@ pub(super) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
 /// Who started a session of a file. Only what a session by itself can be.
 pub(super) fn source_of(value: &Value) -> Source {
     match serde_json::from_value(value.clone()) {
-        Ok(Source::Demo | Source::SubAgent) | Err(_) => Source::Window,
+        Ok(Source::Demo | Source::SubAgent | Source::Chat) | Err(_) => Source::Window,
         Ok(source) => source,
     }
 }

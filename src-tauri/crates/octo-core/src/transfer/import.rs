@@ -240,7 +240,7 @@ impl Reading<'_> {
             Role::User if is_results => (Origin::Octo, None),
             Role::User => (Origin::Person, None),
         };
-        let meta = Meta { origin, at: message.meta.at, model: None, usage: None, end };
+        let meta = Meta { origin, at: message.meta.at, model: None, usage: None, end, via: None };
         Ok(Some(Message { id: message.id, turn: message.turn, role: message.role, blocks, meta }))
     }
 

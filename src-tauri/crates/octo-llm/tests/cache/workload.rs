@@ -153,7 +153,7 @@ impl Talk {
     fn push(&mut self, role: Role, blocks: Vec<Block>) {
         let origin = if role == Role::User { Origin::Person } else { Origin::Model };
         let model = (role == Role::Assistant).then_some(self.model);
-        let meta = Meta { origin, at: 0, model, usage: None, end: None };
+        let meta = Meta { origin, at: 0, model, usage: None, end: None, via: None };
         self.messages.push(Message { id: MessageId::new(), turn: self.turn, role, blocks, meta });
     }
 

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 /// The columns [`message`] reads, in its order.
 macro_rules! message_columns {
     () => {
-        "messages.key, messages.id, turn, role, origin, at, model, end, usage_json"
+        "messages.key, messages.id, turn, role, origin, at, model, end, usage_json, via"
     };
 }
 pub(crate) use message_columns;
@@ -28,6 +28,7 @@ pub(crate) fn message(row: &Row<'_>) -> Result<(i64, Message), StoreError> {
         model: id_or_null(row, 6)?,
         end: row.get::<_, Option<String>>(7)?.map(from_word).transpose()?,
         usage: from_json_or_null(row, 8)?,
+        via: row.get::<_, Option<String>>(9)?.map(from_word).transpose()?,
     };
     let message = Message {
         id: id(row, 1)?,
@@ -111,6 +112,25 @@ impl Reader<'_> {
         self.page_of(messages, earlier)
     }
 
+    /// A message of a session; none where it is not there, as one that was taken back.
+    pub fn message(&self, session: SessionId, message: MessageId) -> Result<Option<Message>, StoreError> {
+        let Some(own) = self.live_key(session)? else { return Ok(None) };
+        let key = match self.message_key(own, message) {
+            Ok(key) => key,
+            Err(StoreError::UnknownMessage(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let sql = concat!("SELECT ", message_columns!(), " FROM messages WHERE key = ?1");
+        let mut found = self.rows(sql, [key], self::message)?;
+        let blocks = self.rows(
+            "SELECT key, text, block_json FROM blocks WHERE key BETWEEN ?1 AND ?1 | 65535 ORDER BY key",
+            [key],
+            block,
+        )?;
+        attach(&mut found, blocks);
+        Ok(found.pop().map(|(_, message)| message))
+    }
+
     /// Everything a client needs to draw the session, with its newest `limit` messages. What streams
     /// right now is not stored; whoever knows it adds it.
     pub fn snapshot(&self, session: SessionId, limit: u32) -> Result<Option<SessionSnapshot>, StoreError> {
@@ -170,8 +190,8 @@ impl Tx<'_> {
         let key = session.message(last.flatten().map_or(0, |last| key::position_of(last) + 1))?;
         let meta = &message.meta;
         self.change(
-            "INSERT INTO messages (key, id, turn, role, origin, at, model, end, usage_json, open)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            "INSERT INTO messages (key, id, turn, role, origin, at, model, end, usage_json, open, via)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             params![
                 key,
                 message.id.to_string(),
@@ -183,6 +203,7 @@ impl Tx<'_> {
                 meta.end.as_ref().map(word).transpose()?,
                 meta.usage.as_ref().map(json).transpose()?,
                 state == MessageState::Open,
+                meta.via.as_ref().map(word).transpose()?,
             ],
         )?;
         for (index, block) in (0..).zip(&message.blocks) {

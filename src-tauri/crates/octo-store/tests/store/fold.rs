@@ -291,7 +291,8 @@ fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
             Event::TodosChanged { todos: (first..first + u32::from(salt % 4)).map(todo).collect() }
         }
         16 => {
-            let queued = |_| Queued { id: QueuedId::new(), blocks: vec![sample::text(words)], at: 3 };
+            let queued =
+                |_| Queued { id: QueuedId::new(), blocks: vec![sample::text(words)], at: 3, via: None };
             Event::QueueChanged { queue: (0..n % 3).map(queued).collect() }
         }
         17 => Event::RetryScheduled { retry: Retry { attempt: 2, attempts: 5, at: i64::from(salt), error } },

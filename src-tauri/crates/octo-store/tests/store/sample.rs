@@ -37,7 +37,14 @@ pub fn text(text: &str) -> Block {
 }
 
 pub fn person(turn: TurnId, blocks: Vec<Block>) -> Message {
-    let meta = Meta { origin: Origin::Person, at: 3_000, model: None, usage: None, end: None };
+    let meta = Meta {
+        origin: Origin::Person,
+        at: 3_000,
+        model: None,
+        usage: None,
+        end: None,
+        via: Some(octo_protocol::ChatService::Telegram),
+    };
     Message { id: MessageId::new(), turn, role: Role::User, blocks, meta }
 }
 
@@ -48,7 +55,14 @@ pub fn octo(turn: TurnId, blocks: Vec<Block>) -> Message {
 }
 
 pub fn model(turn: TurnId) -> Message {
-    let meta = Meta { origin: Origin::Model, at: 4_000, model: Some(ModelId::new()), usage: None, end: None };
+    let meta = Meta {
+        origin: Origin::Model,
+        at: 4_000,
+        model: Some(ModelId::new()),
+        usage: None,
+        end: None,
+        via: None,
+    };
     Message { id: MessageId::new(), turn, role: Role::Assistant, blocks: Vec::new(), meta }
 }
 

@@ -2,6 +2,7 @@
 import type { Appearance } from "./Appearance";
 import type { BrowserChoice } from "./BrowserChoice";
 import type { Budgets } from "./Budgets";
+import type { ChatSettings } from "./ChatSettings";
 import type { CompactionLimit } from "./CompactionLimit";
 import type { DesktopSettings } from "./DesktopSettings";
 import type { Language } from "./Language";
@@ -98,6 +99,10 @@ browser: BrowserChoice,
  * The secrets that may be typed by name in the browser; their values are in the keychain.
  */
 site_secrets: Array<SiteSecret>, 
+/**
+ * The chat services a person can write to Octo through.
+ */
+chats: ChatSettings, 
 /**
  * What is done with skills and memories.
  */

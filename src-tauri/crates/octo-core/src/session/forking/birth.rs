@@ -96,7 +96,7 @@ pub(in crate::session) async fn begin(
         usage: Usage::default(),
         undone: false,
     };
-    let meta = Meta { origin: Origin::Octo, at, model: None, usage: None, end: None };
+    let meta = Meta { origin: Origin::Octo, at, model: None, usage: None, end: None, via: None };
     let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks, meta };
     let new = NewFork { info, fork: StoredFork { origin, forbidden }, inherits };
     let holder = shared.lease.clone();

@@ -1,0 +1,168 @@
+//! An answer, as posts a chat service takes.
+//!
+//! Octo's answers are Markdown. A service has a small markup of its own and a limit to what a post holds. An answer is
+//! parted where its parts end (paragraphs, lists, blocks of code), and inside a part only where that alone is too long.
+
+use crate::text::{Part, parts};
+
+/// The most a post holds, in UTF-16 code units (Telegram: "1-4096 characters after entities parsing"). Octo counts its
+/// markup too, so that no post is ever over it.
+const MOST: usize = 4_096;
+/// The most posts one answer becomes; what is beyond is read in Octo.
+const POSTS: usize = 5;
+
+/// Something to be sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Post {
+    /// Its words with the service's markup.
+    pub rich: String,
+    /// The same without: for a service that does not take the markup after all.
+    pub plain: String,
+    /// Buttons below it, one a row.
+    pub buttons: Vec<Button>,
+    /// Whether it arrives without a sound.
+    pub silent: bool,
+}
+
+/// A button.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Button {
+    /// What is written on it.
+    pub label: String,
+    /// What it stands for; comes back when it is pressed. At most 64 bytes (Telegram's limit).
+    pub data: String,
+}
+
+impl Post {
+    /// Of words without any markup.
+    pub fn plain(words: impl Into<String>) -> Self {
+        let plain = words.into();
+        Self { rich: crate::text::escape(&plain), plain, ..Self::default() }
+    }
+}
+
+/// The posts an answer becomes, in order; `cut` is said at the end of one that becomes too many. None for an answer
+/// without words.
+pub fn posts(markdown: &str, cut: &str) -> Vec<Post> {
+    let mut all: Vec<Post> = Vec::new();
+    for part in parts(markdown).iter().flat_map(|part| part.within(MOST)) {
+        let Part { rich, plain } = part;
+        match all.last_mut() {
+            Some(last) if units(&last.rich) + 2 + units(&rich) <= MOST => {
+                last.rich.push_str("\n\n");
+                last.rich.push_str(&rich);
+                last.plain.push_str("\n\n");
+                last.plain.push_str(&plain);
+            }
+            _ => all.push(Post { rich, plain, ..Post::default() }),
+        }
+    }
+    if all.len() > POSTS {
+        all.truncate(POSTS);
+        all.push(Post::plain(cut));
+    }
+    all
+}
+
+/// How long a text is to the service.
+pub(crate) fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rich(markdown: &str) -> Vec<String> {
+        posts(markdown, "more in Octo").into_iter().map(|post| post.rich).collect()
+    }
+
+    #[test]
+    fn what_markdown_means_becomes_the_services_markup() {
+        for (markdown, expected) in [
+            ("Plain & <b>simple</b>.", "Plain &amp; &lt;b&gt;simple&lt;/b&gt;."),
+            ("**bold** *it* ~~gone~~ `a<b`", "<b>bold</b> <i>it</i> <s>gone</s> <code>a&lt;b</code>"),
+            ("# Title\n\ntext", "<b>Title</b>\n\ntext"),
+            ("- one\n- two\n  - deep", "• one\n• two\n    • deep"),
+            ("3. three\n4. four", "3. three\n4. four"),
+            ("> said", "<blockquote>said</blockquote>"),
+            (
+                "```rust\nfn a() -> &str {}\n```",
+                "<pre><code class=\"language-rust\">fn a() -&gt; &amp;str {}</code></pre>",
+            ),
+            ("```\nls\n```", "<pre>ls</pre>"),
+            (
+                "[site](https://a.example/?a=1&b=\"2\")",
+                "<a href=\"https://a.example/?a=1&amp;b=&quot;2&quot;\">site</a>",
+            ),
+            ("[file](/home/me/x.md)", "file (/home/me/x.md)"),
+            ("![chart](chart.png)", "chart (chart.png)"),
+            ("| a | b |\n|---|---|\n| 1 | 2 |", "<pre>a | b\n1 | 2</pre>"),
+            ("- [x] done\n- [ ] open", "• ☑ done\n• ☐ open"),
+            ("one\ntwo  \nthree", "one\ntwo\nthree"),
+        ] {
+            assert_eq!(rich(markdown), [expected], "{markdown}");
+        }
+        assert!(rich("  \n").is_empty());
+    }
+
+    #[test]
+    fn an_answer_is_parted_where_its_parts_end() {
+        let paragraph = "word ".repeat(500);
+        let all = rich(&[paragraph.as_str(); 3].join("\n\n"));
+        assert_eq!(all.len(), 3);
+        assert!(all.iter().all(|post| post.starts_with("word") && post.ends_with("word")));
+        let many = posts(&[paragraph.as_str(); 9].join("\n\n"), "more in Octo");
+        assert_eq!(many.len(), POSTS + 1);
+        assert_eq!(many.last().map(|post| post.plain.as_str()), Some("more in Octo"));
+    }
+
+    #[test]
+    fn a_long_block_of_code_stays_code_in_each_post() {
+        let code = (0..700).map(|line| format!("let line_{line} = {line};\n")).collect::<String>();
+        let all = rich(&format!("```rust\n{code}```"));
+        assert!(all.len() > 1);
+        for post in &all {
+            assert!(post.starts_with("<pre>") && post.ends_with("</pre>"), "{post}");
+            assert!(!post.contains("= \n"), "a line is whole");
+        }
+    }
+
+    proptest! {
+        /// Whatever a model writes: no post is over the limit, markup is closed in the order it was opened, and up to the
+        /// most posts no word is lost.
+        #[test]
+        fn posts_are_sound(markdown in "(?s)([a-z<>&*_`#|~\\[\\]()!> \n-]|😀|字){0,3000}") {
+            let all = posts(&markdown, "more");
+            for post in &all {
+                prop_assert!(units(&post.rich) <= MOST);
+                prop_assert!(is_closed(&post.rich), "{}", post.rich);
+            }
+            if all.len() <= POSTS {
+                let letters = |text: &str| text.chars().filter(|c| c.is_ascii_lowercase() || *c == '字').count();
+                let given: usize = letters(&markdown);
+                let kept: usize = all.iter().map(|post| letters(&post.plain)).sum();
+                // The language of a block of code and the text of a link reference are not words of the answer.
+                if !markdown.contains(['`', '~', '[']) {
+                    prop_assert_eq!(given, kept, "{:?}", all);
+                }
+            }
+        }
+    }
+
+    fn is_closed(rich: &str) -> bool {
+        let mut open = Vec::new();
+        let mut rest = rich;
+        while let Some((_, after)) = rest.split_once('<') {
+            let Some((tag, behind)) = after.split_once('>') else { return false };
+            match tag.strip_prefix('/') {
+                Some(name) if open.pop() != Some(name) => return false,
+                Some(_) => {}
+                None => open.push(tag.split(' ').next().unwrap_or_default()),
+            }
+            rest = behind;
+        }
+        open.is_empty()
+    }
+}

@@ -1,0 +1,330 @@
+//! Telegram: a bot of the person's own, by the Bot API (<https://core.telegram.org/bots/api>).
+//!
+//! News are fetched by long polling: Octo asks, the service answers once there is something. An update is forgotten by
+//! the service once a later one is asked for, so that whoever stores a batch before asking for the next loses nothing.
+
+mod wire;
+
+use crate::{ChatError, Incoming, Person, Post, Refusal};
+use octo_llm::{Network, keyed_host};
+use octo_protocol::ApiError;
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, redirect};
+use secrecy::{ExposeSecret, SecretString};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
+use std::{error::Error as _, time::Duration};
+use wire::{Answer, Bot, File, Sent, Update};
+
+/// Where the service is, unless the person runs a server of it themselves.
+pub const SERVER: &str = "https://api.telegram.org";
+/// How long the service is asked to hold a request for news open.
+pub const POLL: Duration = Duration::from_secs(25);
+/// How long any other answer may take, and one to a request for news beyond [`POLL`].
+pub const ANSWER_WAIT: Duration = Duration::from_secs(20);
+/// The largest file a bot is given, in bytes (the Bot API's own limit for `getFile`).
+pub const LARGEST_FILE: u64 = 20 * 1024 * 1024;
+const CONNECT: Duration = Duration::from_secs(10);
+/// The most of an answer that is read, in bytes: a hundred updates of 4,096 characters with their surroundings.
+const LARGEST_ANSWER: u64 = 8 * 1024 * 1024;
+/// The longest wait the service may ask for; a larger number is a broken one.
+const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
+/// What is to be heard of: messages and buttons, no edits.
+const WANTED: [&str; 2] = ["message", "callback_query"];
+
+/// A bot at Telegram. Cheap to clone.
+#[derive(Clone)]
+pub struct Telegram {
+    client: Client,
+    server: Url,
+    token: SecretString,
+}
+
+/// The address of a server as it is used, and the host its token is bound to. [`SERVER`] for none.
+///
+/// # Errors
+/// `chat.server_wrong` for what is no address, holds a name or a password, or would carry the token unencrypted over a
+/// network.
+pub fn server_address(given: Option<&str>) -> Result<(String, String), ApiError> {
+    let address = given.map_or(SERVER, str::trim).trim_end_matches('/').to_owned();
+    let host =
+        keyed_host(&address).map_err(|error| ApiError::new("chat.server_wrong").detail(error.message))?;
+    Ok((address, host))
+}
+
+impl Telegram {
+    /// A bot by its token, reached as the settings have it.
+    ///
+    /// # Errors
+    /// [`ChatError::Way`] for an address, a proxy or certificates that cannot be used; [`ChatError::Token`] for a text
+    /// that can be no token.
+    pub fn new(network: &Network, server: Option<&str>, token: SecretString) -> Result<Self, ChatError> {
+        let (address, _) = server_address(server).map_err(ChatError::Way)?;
+        let server = Url::parse(&format!("{address}/"))
+            .map_err(|error| ChatError::Way(ApiError::new("chat.server_wrong").detail(error)))?;
+        // It stands in the path: what could end it there is no token.
+        let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '_' | '-');
+        let shown = token.expose_secret();
+        if shown.is_empty() || !shown.chars().all(is_token) || !shown.contains(':') {
+            return Err(ChatError::Token("not of the form 123456:ABC".to_owned()));
+        }
+        let builder = Client::builder()
+            .user_agent(concat!("octo/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT)
+            // A redirect would carry the token to wherever it points.
+            .redirect(redirect::Policy::none())
+            .referer(false);
+        let builder = network.apply(builder, &server).map_err(|error| ChatError::Way(error.to_api()))?;
+        let client = builder.build().map_err(|error| ChatError::Unreachable(causes(error)))?;
+        Ok(Self { client, server, token })
+    }
+
+    /// Who the bot is.
+    ///
+    /// # Errors
+    /// [`ChatError::Token`] where the service does not know it.
+    pub async fn me(&self) -> Result<Person, ChatError> {
+        let bot: Bot = self.ask("getMe", &json!({}), ANSWER_WAIT).await?;
+        Ok(Person { id: bot.id.to_string(), name: bot.username.unwrap_or(bot.first_name) })
+    }
+
+    /// What happened from update `next` on (from the first one that was not fetched for none), oldest first; nothing where
+    /// nothing does for so long, at most [`POLL`]. Asking for it lets the service forget everything before.
+    ///
+    /// # Errors
+    /// [`ChatError::Conflict`] where another program asks for the same.
+    pub async fn news(&self, next: Option<i64>, wait: Duration) -> Result<Vec<Incoming>, ChatError> {
+        let mut asked = json!({ "timeout": wait.min(POLL).as_secs(), "allowed_updates": WANTED });
+        if let Some(next) = next {
+            asked["offset"] = next.into();
+        }
+        let updates: Vec<Update> = self.ask("getUpdates", &asked, wait + ANSWER_WAIT).await?;
+        Ok(updates.into_iter().map(Update::read).collect())
+    }
+
+    /// Sends a post into somebody's chat.
+    ///
+    /// # Errors
+    /// [`ChatError::Refused`] where they do not want any, for one.
+    pub async fn send(&self, person: &str, post: &Post) -> Result<(), ChatError> {
+        match self.send_as(person, post, Some("HTML")).await {
+            // The service reads its markup more strictly than it is described: the words matter.
+            Err(ChatError::Refused(refusal)) if refusal.said.contains("can't parse entities") => {
+                self.send_as(person, post, None).await
+            }
+            sent => sent,
+        }
+    }
+
+    async fn send_as(&self, person: &str, post: &Post, markup: Option<&str>) -> Result<(), ChatError> {
+        let mut sent = json!({
+            "chat_id": person,
+            "text": if markup.is_some() { &post.rich } else { &post.plain },
+            "disable_notification": post.silent,
+            // A preview would have the service fetch what a model wrote.
+            "link_preview_options": { "is_disabled": true },
+        });
+        if let Some(markup) = markup {
+            sent["parse_mode"] = markup.into();
+        }
+        if !post.buttons.is_empty() {
+            let rows = post
+                .buttons
+                .iter()
+                .map(|button| json!([{ "text": button.label, "callback_data": button.data }]));
+            sent["reply_markup"] = json!({ "inline_keyboard": rows.collect::<Vec<_>>() });
+        }
+        self.ask::<Sent>("sendMessage", &sent, ANSWER_WAIT).await.map(drop)
+    }
+
+    /// Shows in somebody's chat for about five seconds that something is being written.
+    ///
+    /// # Errors
+    /// As for [`Self::send`].
+    pub async fn typing(&self, person: &str) -> Result<(), ChatError> {
+        let asked = json!({ "chat_id": person, "action": "typing" });
+        self.ask::<bool>("sendChatAction", &asked, ANSWER_WAIT).await.map(drop)
+    }
+
+    /// Ends the wait of whoever pressed a button, with words for them or none.
+    ///
+    /// # Errors
+    /// [`ChatError::Refused`] where the press is too old.
+    pub async fn acknowledge(&self, press: &str, words: &str) -> Result<(), ChatError> {
+        let asked = json!({ "callback_query_id": press, "text": words });
+        self.ask::<bool>("answerCallbackQuery", &asked, ANSWER_WAIT).await.map(drop)
+    }
+
+    /// A file that came with a message.
+    ///
+    /// # Errors
+    /// [`ChatError::Refused`] for one that is gone, or larger than `most` bytes.
+    pub async fn file(&self, file: &str, most: u64) -> Result<Vec<u8>, ChatError> {
+        let found: File = self.ask("getFile", &json!({ "file_id": file }), ANSWER_WAIT).await?;
+        let Some(path) = found.file_path else {
+            return Err(refused(404, "the service keeps no such file"));
+        };
+        // The service's own words become part of an address that holds the token: they lead nowhere else.
+        let is_plain = path.split('/').all(|part| !part.is_empty() && part != "." && part != "..")
+            && path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-'));
+        if !is_plain {
+            return Err(refused(400, "the service names the file in a way that cannot be followed"));
+        }
+        let place = self.place(&format!("file/bot{}/{path}", self.token.expose_secret()))?;
+        let request = self.client.get(place).timeout(POLL + ANSWER_WAIT);
+        let mut response = self.exchange(request).await?;
+        if !response.status().is_success() {
+            return Err(refused(response.status().as_u16(), "the file cannot be fetched"));
+        }
+        read(&mut response, most).await
+    }
+
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        asked: &impl Serialize,
+        patience: Duration,
+    ) -> Result<T, ChatError> {
+        let place = self.place(&format!("bot{}/{method}", self.token.expose_secret()))?;
+        let request = self.client.post(place).json(asked).timeout(patience);
+        let mut response = self.exchange(request).await?;
+        let status = response.status();
+        let body = read(&mut response, LARGEST_ANSWER).await?;
+        let Ok(answer) = serde_json::from_slice::<Answer<T>>(&body) else {
+            // A gateway's own page, or a server that is none of this service.
+            return Err(match status {
+                status if status.is_server_error() => {
+                    ChatError::Unreachable(format!("HTTP {}", status.as_u16()))
+                }
+                status if status.is_success() => {
+                    ChatError::Unreachable("the answer is not the service's".to_owned())
+                }
+                status => refused(status.as_u16(), "the answer is not the service's"),
+            });
+        };
+        answer.result.ok_or_else(|| {
+            let said = answer.description.unwrap_or_default();
+            let wait =
+                answer.parameters.and_then(|parameters| parameters.retry_after).map(Duration::from_secs);
+            failure(answer.error_code.unwrap_or(status.as_u16()), said, wait)
+        })
+    }
+
+    fn place(&self, path: &str) -> Result<Url, ChatError> {
+        // Joined by hand: a token holds a colon, by which a path would be read as an address.
+        let whole = format!("{}{path}", self.server);
+        Url::parse(&whole).map_err(|_| ChatError::Way(ApiError::new("chat.server_wrong")))
+    }
+
+    async fn exchange(&self, request: RequestBuilder) -> Result<Response, ChatError> {
+        request.send().await.map_err(|error| {
+            let was_sent = !error.is_connect() && !error.is_builder();
+            let why = causes(error);
+            if was_sent { ChatError::Unanswered(why) } else { ChatError::Unreachable(why) }
+        })
+    }
+}
+
+impl std::fmt::Debug for Telegram {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Telegram").field("server", &self.server.as_str()).finish_non_exhaustive()
+    }
+}
+
+/// What a refusal of the service means.
+fn failure(code: u16, said: String, wait: Option<Duration>) -> ChatError {
+    match code {
+        // "Unauthorized"; of a token that never was one, "Not Found".
+        401 | 404 if said.is_empty() || said == "Unauthorized" || said == "Not Found" => {
+            ChatError::Token(said)
+        }
+        409 => ChatError::Conflict(said),
+        429 => ChatError::TooMuch(wait.unwrap_or(ANSWER_WAIT).min(LONGEST_WAIT)),
+        500.. => ChatError::Unreachable(format!("{code}: {said}")),
+        code => refused(code, said),
+    }
+}
+
+fn refused(code: u16, said: impl Into<String>) -> ChatError {
+    ChatError::Refused(Refusal { code, said: said.into() })
+}
+
+async fn read(response: &mut Response, most: u64) -> Result<Vec<u8>, ChatError> {
+    let mut bytes = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) if (bytes.len() + chunk.len()) as u64 > most => {
+                return Err(refused(StatusCode::PAYLOAD_TOO_LARGE.as_u16(), "it is too large"));
+            }
+            Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+            Ok(None) => return Ok(bytes),
+            Err(error) => return Err(ChatError::Unanswered(causes(error))),
+        }
+    }
+}
+
+/// What went wrong, and why: the error's own words name only the request, whose address holds the token.
+fn causes(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut words = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        words.push_str(": ");
+        words.push_str(&next.to_string());
+        cause = next.source();
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_goes_only_where_it_is_encrypted_or_stays_on_this_machine() {
+        for (given, expected) in [
+            (None, Some("https://api.telegram.org")),
+            (Some(" https://bots.example/ "), Some("https://bots.example")),
+            (Some("http://127.0.0.1:8081/"), Some("http://127.0.0.1:8081")),
+            (Some("http://bots.example"), None),
+            (Some("http://192.168.1.4:8081"), None),
+            (Some("https://me:secret@bots.example"), None),
+            (Some("bots"), None),
+            (Some(""), None),
+        ] {
+            let host = server_address(given);
+            assert_eq!(host.as_ref().ok().map(|(_, host)| host.as_str()), expected, "{given:?}");
+            assert!(!format!("{host:?}").contains("secret"));
+        }
+    }
+
+    #[test]
+    fn what_is_no_token_is_not_sent() {
+        for token in ["", "12", "12:ab/../x", "12:ab c", "12:ab\n", "12:ab?x", "12:ab#"] {
+            let made = Telegram::new(&Network::default(), None, SecretString::from(token));
+            assert!(matches!(made, Err(ChatError::Token(_))), "{token:?}");
+        }
+        let made = Telegram::new(&Network::default(), None, SecretString::from("123:AA_b-c")).unwrap();
+        assert!(!format!("{made:?}").contains("AA_b"));
+        assert_eq!(
+            made.place("bot123:AA/getMe").unwrap().as_str(),
+            "https://api.telegram.org/bot123:AA/getMe"
+        );
+    }
+
+    #[test]
+    fn what_the_services_refusals_mean() {
+        let second = Some(Duration::from_secs(1));
+        for (code, said, wait, expected) in [
+            (401, "Unauthorized", None, ChatError::Token("Unauthorized".into())),
+            (404, "Not Found", None, ChatError::Token("Not Found".into())),
+            (409, "Conflict: x", None, ChatError::Conflict("Conflict: x".into())),
+            (429, "Too Many", second, ChatError::TooMuch(Duration::from_secs(1))),
+            (429, "Too Many", Some(Duration::from_secs(u64::MAX)), ChatError::TooMuch(LONGEST_WAIT)),
+            (502, "Bad Gateway", None, ChatError::Unreachable("502: Bad Gateway".into())),
+            (403, "Forbidden: bot was blocked", None, refused(403, "Forbidden: bot was blocked")),
+            (404, "Bad Request: no chat", None, refused(404, "Bad Request: no chat")),
+        ] {
+            assert_eq!(failure(code, said.to_owned(), wait), expected);
+        }
+    }
+}

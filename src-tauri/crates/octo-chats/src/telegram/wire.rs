@@ -1,0 +1,200 @@
+//! What Telegram sends, as far as Octo reads it.
+
+use crate::{Incoming, Letter, LetterFile, Person, Press};
+use serde::Deserialize;
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Answer<T> {
+    #[serde(default = "Option::default")]
+    pub result: Option<T>,
+    pub error_code: Option<u16>,
+    pub description: Option<String>,
+    pub parameters: Option<Parameters>,
+    /// Only the service's own answers have it.
+    #[serde(rename = "ok")]
+    _ok: bool,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Parameters {
+    pub retry_after: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Bot {
+    pub id: i64,
+    pub first_name: String,
+    pub username: Option<String>,
+}
+
+/// A message that was sent; nothing of it is needed.
+#[derive(Debug, Deserialize)]
+pub(super) struct Sent {}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct File {
+    pub file_path: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Update {
+    update_id: i64,
+    message: Option<Message>,
+    callback_query: Option<Callback>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Message {
+    from: Option<User>,
+    chat: Chat,
+    text: Option<String>,
+    caption: Option<String>,
+    #[serde(default)]
+    photo: Vec<Size>,
+    document: Option<Document>,
+}
+
+#[derive(Debug, Deserialize)]
+struct User {
+    id: i64,
+    #[serde(default)]
+    is_bot: bool,
+    first_name: String,
+    last_name: Option<String>,
+    username: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Chat {
+    id: i64,
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+/// A picture in one of the sizes the service made of it.
+#[derive(Debug, Deserialize)]
+struct Size {
+    file_id: String,
+    width: u32,
+    height: u32,
+    file_size: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Document {
+    file_id: String,
+    file_name: Option<String>,
+    file_size: Option<u64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Callback {
+    id: String,
+    from: User,
+    data: Option<String>,
+}
+
+impl Update {
+    pub(super) fn read(self) -> Incoming {
+        let number = self.update_id;
+        let nobody = Incoming { number, from: None, letter: None };
+        if let Some(callback) = self.callback_query {
+            let Some(data) = callback.data.filter(|_| !callback.from.is_bot) else { return nobody };
+            let press = Press { id: callback.id, data };
+            return Incoming {
+                number,
+                from: Some(callback.from.person()),
+                letter: Some(Letter::Pressed(press)),
+            };
+        }
+        let Some(message) = self.message else { return nobody };
+        // Alone with the bot, a person's chat has their own id. In a group everybody reads the answers.
+        let alone =
+            |from: &User| message.chat.kind == "private" && message.chat.id == from.id && !from.is_bot;
+        let Some(from) = message.from.filter(alone) else { return nobody };
+        let picture =
+            message.photo.into_iter().max_by_key(|size| u64::from(size.width) * u64::from(size.height));
+        let mut files: Vec<LetterFile> = picture
+            .map(|size| LetterFile { id: size.file_id, name: None, bytes: size.file_size })
+            .into_iter()
+            .collect();
+        files.extend(message.document.map(|document| LetterFile {
+            id: document.file_id,
+            name: Some(document.file_name.unwrap_or_else(|| "file".to_owned())),
+            bytes: document.file_size,
+        }));
+        let text = message.text.or(message.caption).unwrap_or_default();
+        let more = text.is_empty() && files.is_empty();
+        Incoming { number, from: Some(from.person()), letter: Some(Letter::Message { text, files, more }) }
+    }
+}
+
+impl User {
+    fn person(self) -> Person {
+        let mut name = self.first_name;
+        if let Some(last) = self.last_name {
+            name = format!("{name} {last}");
+        }
+        if let Some(username) = self.username {
+            name = format!("{name} (@{username})");
+        }
+        Person { id: self.id.to_string(), name }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn read(update: Value) -> Incoming {
+        serde_json::from_value::<Update>(update).unwrap().read()
+    }
+
+    fn me() -> Value {
+        json!({ "id": 7, "is_bot": false, "first_name": "Ada", "last_name": "L", "username": "ada" })
+    }
+
+    #[test]
+    fn a_message_to_the_bot_alone_is_read_with_its_largest_picture() {
+        let alone = json!({ "id": 7, "type": "private" });
+        let said = read(json!({ "update_id": 5, "message": {
+            "message_id": 1, "date": 1, "from": me(), "chat": alone, "text": "Hello" } }));
+        assert_eq!(said.from, Some(Person { id: "7".into(), name: "Ada L (@ada)".into() }));
+        assert_eq!(said.letter, Some(Letter::Message { text: "Hello".into(), files: vec![], more: false }));
+        let shown = read(json!({ "update_id": 6, "message": {
+            "message_id": 2, "date": 1, "from": me(), "chat": alone, "caption": "This",
+            "photo": [{ "file_id": "s", "file_unique_id": "s", "width": 90, "height": 60 },
+                      { "file_id": "l", "file_unique_id": "l", "width": 900, "height": 600, "file_size": 5 }] } }));
+        let file = LetterFile { id: "l".into(), name: None, bytes: Some(5) };
+        assert_eq!(
+            shown.letter,
+            Some(Letter::Message { text: "This".into(), files: vec![file], more: false })
+        );
+        let spoken = read(json!({ "update_id": 7, "message": {
+            "message_id": 3, "date": 1, "from": me(), "chat": alone, "voice": { "file_id": "v" } } }));
+        assert_eq!(spoken.letter, Some(Letter::Message { text: String::new(), files: vec![], more: true }));
+        let pressed =
+            read(json!({ "update_id": 8, "callback_query": { "id": "c", "from": me(), "data": "d" } }));
+        assert_eq!(pressed.letter, Some(Letter::Pressed(Press { id: "c".into(), data: "d".into() })));
+    }
+
+    #[test]
+    fn nobody_but_a_person_alone_with_the_bot_is_heard() {
+        let group = json!({ "id": -9, "type": "supergroup" });
+        let other = json!({ "id": 8, "type": "private" });
+        let bot = json!({ "id": 7, "is_bot": true, "first_name": "B" });
+        let channel = json!({ "id": -3, "type": "channel" });
+        for update in [
+            json!({ "update_id": 1, "message": { "message_id": 1, "date": 1, "from": me(), "chat": group, "text": "x" } }),
+            json!({ "update_id": 1, "message": { "message_id": 1, "date": 1, "from": me(), "chat": other, "text": "x" } }),
+            json!({ "update_id": 1, "message": { "message_id": 1, "date": 1, "from": bot,
+                "chat": { "id": 7, "type": "private" }, "text": "x" } }),
+            json!({ "update_id": 1, "message": { "message_id": 1, "date": 1, "chat": channel, "text": "x" } }),
+            json!({ "update_id": 1, "edited_message": { "message_id": 1 } }),
+            json!({ "update_id": 1, "callback_query": { "id": "c", "from": me() } }),
+        ] {
+            assert_eq!(read(update), Incoming { number: 1, from: None, letter: None });
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Markdown as the small markup of a chat service: Telegram's `HTML` style (b, i, s, code, pre, a, blockquote).
+//!
+//! What the markup has no form for is put in plain words: a list with its marks, a table as lines of code, a link to a
+//! file with its place behind it.
+
+use crate::post::units;
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+use std::fmt::Write as _;
+
+/// A part of an answer that stands by itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// With markup.
+    pub rich: String,
+    /// Without.
+    pub plain: String,
+}
+
+impl Part {
+    /// This part, or pieces of it that are no longer than `most`. A piece keeps only the markup of code.
+    pub(crate) fn within(&self, most: usize) -> Vec<Part> {
+        if units(&self.rich) <= most {
+            return vec![self.clone()];
+        }
+        let frame = if self.rich.starts_with("<pre>") { ("<pre>", "</pre>") } else { ("", "") };
+        let room = most - frame.0.len() - frame.1.len();
+        let mut pieces = Vec::new();
+        let mut piece = String::new();
+        let mut size = 0;
+        // Where it may be parted best: behind a line, else behind a word, else anywhere.
+        let mut line = None;
+        let mut word = None;
+        for c in self.plain.chars() {
+            let next = units(&escape(c.encode_utf8(&mut [0; 4])));
+            if size + next > room {
+                let at = line.or(word).filter(|at| *at > 0).unwrap_or(piece.len());
+                let rest = piece.split_off(at);
+                pieces.push(std::mem::replace(&mut piece, rest));
+                size = units(&escape(&piece));
+                (line, word) = (None, None);
+            }
+            piece.push(c);
+            size += next;
+            match c {
+                '\n' => line = Some(piece.len()),
+                c if c.is_whitespace() => word = Some(piece.len()),
+                _ => {}
+            }
+        }
+        pieces.push(piece);
+        pieces
+            .into_iter()
+            .map(|piece| piece.trim_matches('\n').to_owned())
+            .filter(|piece| !piece.trim().is_empty())
+            .map(|plain| Part { rich: format!("{}{}{}", frame.0, escape(&plain), frame.1), plain })
+            .collect()
+    }
+}
+
+/// Text that means nothing but itself.
+pub(crate) fn escape(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '"' => safe.push_str("&quot;"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// The parts of a text in Markdown, in order; none is empty.
+pub(crate) fn parts(markdown: &str) -> Vec<Part> {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut writer = Writer::default();
+    for event in Parser::new_ext(markdown, options) {
+        writer.take(event);
+    }
+    writer.end_part();
+    writer.parts
+}
+
+#[derive(Default)]
+struct Writer {
+    parts: Vec<Part>,
+    part: Part,
+    /// How deep inside blocks it is; a part ends where this comes back to nothing.
+    depth: usize,
+    /// Lists that are open; the next number of those that count.
+    lists: Vec<Option<u64>>,
+    /// Links that are open.
+    links: Vec<Link>,
+    /// Inside a heading, which is bold as a whole.
+    in_heading: bool,
+    /// Inside a table, whose cells hold words alone.
+    in_table: bool,
+    first_cell: bool,
+}
+
+enum Link {
+    /// Of the web: the markup has a form for it.
+    Web,
+    /// Of anything else, put behind its words.
+    Place(String),
+}
+
+impl Writer {
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.words(&text),
+            Event::Code(text) => self.around("code", &text),
+            Event::InlineMath(text) | Event::DisplayMath(text) => self.around("code", &text),
+            Event::FootnoteReference(name) => self.words(&format!("[{name}]")),
+            Event::SoftBreak | Event::HardBreak => self.words("\n"),
+            Event::Rule => {
+                self.words("———");
+                self.block_ended();
+            }
+            Event::TaskListMarker(done) => self.words(if done { "☑ " } else { "☐ " }),
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Paragraph | Tag::HtmlBlock => self.depth += 1,
+            Tag::Heading { .. } => {
+                self.depth += 1;
+                self.in_heading = true;
+                self.mark("<b>");
+            }
+            Tag::BlockQuote(_) => {
+                // The markup does not nest it.
+                if self.depth == 0 {
+                    self.mark("<blockquote>");
+                }
+                self.depth += 1;
+            }
+            Tag::CodeBlock(kind) => {
+                self.new_line();
+                self.depth += 1;
+                let language = match &kind {
+                    CodeBlockKind::Fenced(info) => info.split_whitespace().next().unwrap_or_default(),
+                    CodeBlockKind::Indented => "",
+                };
+                match language {
+                    "" => self.mark("<pre>"),
+                    language => {
+                        let class = escape(language);
+                        self.mark(&format!("<pre><code class=\"language-{class}\">"));
+                    }
+                }
+            }
+            Tag::List(first) => {
+                self.new_line();
+                self.depth += 1;
+                self.lists.push(first);
+            }
+            Tag::Item => {
+                self.new_line();
+                let deep = self.lists.len().saturating_sub(1);
+                let mark = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        let mark = format!("{number}. ");
+                        *number += 1;
+                        mark
+                    }
+                    Some(None) | None => "• ".to_owned(),
+                };
+                self.words(&format!("{}{mark}", "    ".repeat(deep)));
+                self.depth += 1;
+            }
+            Tag::Table(alignments) => self.start_table(&alignments),
+            Tag::TableHead | Tag::TableRow => {
+                self.new_line();
+                self.first_cell = true;
+            }
+            Tag::TableCell => {
+                if !std::mem::take(&mut self.first_cell) {
+                    self.words(" | ");
+                }
+            }
+            Tag::Emphasis => self.style("<i>"),
+            Tag::Strong if self.in_heading => {}
+            Tag::Strong => self.style("<b>"),
+            Tag::Strikethrough => self.style("<s>"),
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
+                let is_web = dest_url.starts_with("https://") || dest_url.starts_with("http://");
+                if is_web && !self.in_table {
+                    self.mark(&format!("<a href=\"{}\">", escape(&dest_url)));
+                    self.links.push(Link::Web);
+                } else {
+                    self.links.push(Link::Place(dest_url.into_string()));
+                }
+            }
+            Tag::FootnoteDefinition(name) => {
+                self.depth += 1;
+                self.words(&format!("[{name}] "));
+            }
+            Tag::DefinitionList
+            | Tag::DefinitionListTitle
+            | Tag::DefinitionListDefinition
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::MetadataBlock(_) => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph | TagEnd::HtmlBlock | TagEnd::FootnoteDefinition => {
+                self.depth = self.depth.saturating_sub(1);
+                if self.depth > 0 {
+                    self.new_line();
+                }
+                self.block_ended();
+            }
+            TagEnd::Heading(_) => {
+                self.in_heading = false;
+                self.mark("</b>");
+                self.depth = self.depth.saturating_sub(1);
+                self.block_ended();
+            }
+            TagEnd::BlockQuote(_) => {
+                self.depth = self.depth.saturating_sub(1);
+                if self.depth == 0 {
+                    self.trim();
+                    self.mark("</blockquote>");
+                }
+                self.block_ended();
+            }
+            TagEnd::CodeBlock => {
+                self.trim();
+                let is_named = self.part.rich.rfind("<pre>").is_some_and(|at| {
+                    self.part.rich.get(at..).is_some_and(|rest| rest.starts_with("<pre><code class="))
+                });
+                self.mark(if is_named { "</code></pre>" } else { "</pre>" });
+                self.depth = self.depth.saturating_sub(1);
+                self.block_ended();
+            }
+            TagEnd::List(_) => {
+                self.lists.pop();
+                self.depth = self.depth.saturating_sub(1);
+                self.block_ended();
+            }
+            TagEnd::Item => self.depth = self.depth.saturating_sub(1),
+            TagEnd::Table => {
+                self.in_table = false;
+                self.trim();
+                self.mark("</pre>");
+                self.depth = self.depth.saturating_sub(1);
+                self.block_ended();
+            }
+            TagEnd::Emphasis => self.style("</i>"),
+            TagEnd::Strong if self.in_heading => {}
+            TagEnd::Strong => self.style("</b>"),
+            TagEnd::Strikethrough => self.style("</s>"),
+            TagEnd::Link | TagEnd::Image => match self.links.pop() {
+                Some(Link::Web) => self.mark("</a>"),
+                Some(Link::Place(place)) => self.words(&format!(" ({place})")),
+                None => {}
+            },
+            TagEnd::TableHead
+            | TagEnd::TableRow
+            | TagEnd::TableCell
+            | TagEnd::DefinitionList
+            | TagEnd::DefinitionListTitle
+            | TagEnd::DefinitionListDefinition
+            | TagEnd::Superscript
+            | TagEnd::Subscript
+            | TagEnd::MetadataBlock(_) => {}
+        }
+    }
+
+    fn start_table(&mut self, _alignments: &[Alignment]) {
+        self.new_line();
+        self.depth += 1;
+        self.in_table = true;
+        self.mark("<pre>");
+    }
+
+    /// Words, with whatever they hold.
+    fn words(&mut self, text: &str) {
+        self.part.rich.push_str(&escape(text));
+        self.part.plain.push_str(text);
+    }
+
+    fn around(&mut self, tag: &str, text: &str) {
+        if self.in_table {
+            return self.words(text);
+        }
+        // Writing to a string cannot fail.
+        let _written = write!(self.part.rich, "<{tag}>{}</{tag}>", escape(text));
+        self.part.plain.push_str(text);
+    }
+
+    fn mark(&mut self, markup: &str) {
+        self.part.rich.push_str(markup);
+    }
+
+    /// Markup of a phrase; a table has none inside.
+    fn style(&mut self, markup: &str) {
+        if !self.in_table {
+            self.mark(markup);
+        }
+    }
+
+    /// What follows begins on a line of its own.
+    fn new_line(&mut self) {
+        let is_begun = !self.part.plain.is_empty() && !self.part.plain.ends_with('\n');
+        if is_begun {
+            self.words("\n");
+        }
+    }
+
+    fn trim(&mut self) {
+        for text in [&mut self.part.rich, &mut self.part.plain] {
+            text.truncate(text.trim_end().len());
+        }
+    }
+
+    fn block_ended(&mut self) {
+        if self.depth == 0 {
+            self.end_part();
+        }
+    }
+
+    fn end_part(&mut self) {
+        self.trim();
+        let part = std::mem::take(&mut self.part);
+        if !part.plain.trim().is_empty() {
+            self.parts.push(part);
+        }
+    }
+}

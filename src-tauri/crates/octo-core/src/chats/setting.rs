@@ -1,0 +1,235 @@
+//! The settings of chat services, how they are, and the token: in the keychain, bound to the host of its server.
+
+use super::pairing::Pairing;
+use crate::{
+    keys::{KeyRing, Slot},
+    session::now,
+    shared::{Shared, session_folder},
+};
+use octo_chats::{Telegram, server_address};
+use octo_llm::Network;
+use octo_protocol::{
+    ApiError, ChatAccount, ChatConnection, ChatService, ChatSettings, ChatState, KeyState, PairedPerson,
+    Secret, Switch, TelegramDraft, TelegramSettings,
+};
+use secrecy::SecretString;
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio::sync::{Notify, broadcast, watch};
+
+/// Whose the token is, beside models and search providers.
+const OWNER: &str = "telegram";
+/// News a slow watcher may fall behind; each is the whole state, so that the last one is enough.
+const NEWS: usize = 16;
+
+/// What all parts of the application share of chat services.
+pub(crate) struct Chats {
+    keys: KeyRing,
+    settings: Mutex<ChatSettings>,
+    connection: Mutex<ChatConnection>,
+    pairing: Mutex<Pairing>,
+    /// Counts changes of the settings: whoever waits begins anew.
+    changed: watch::Sender<u64>,
+    /// A chat goes on with another session.
+    led: Arc<Notify>,
+    news: broadcast::Sender<ChatState>,
+}
+
+impl Chats {
+    pub(crate) fn new(keys: KeyRing, settings: &ChatSettings) -> Self {
+        Self {
+            keys,
+            settings: Mutex::new(settings.clone()),
+            connection: Mutex::new(ChatConnection::Off),
+            pairing: Mutex::default(),
+            changed: watch::Sender::new(0),
+            led: Arc::default(),
+            news: broadcast::channel(NEWS).0,
+        }
+    }
+
+    /// Takes stored settings into use.
+    pub(crate) fn follow(&self, settings: &ChatSettings) {
+        let mut known = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known != *settings {
+            *known = settings.clone();
+            drop(known);
+            self.changed();
+        }
+    }
+
+    /// Whoever waits begins anew: with another token, another person, another way to the world.
+    pub(crate) fn changed(&self) {
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    /// Told when a chat goes on with another session.
+    pub(crate) fn led(&self) -> Arc<Notify> {
+        Arc::clone(&self.led)
+    }
+
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// Stored settings as they are true for this run: a token that was kept for an earlier run only is gone.
+    pub(crate) fn as_of_now(&self, mut settings: ChatSettings) -> ChatSettings {
+        if let Some(telegram) = &mut settings.telegram {
+            let held = server_address(telegram.server.as_deref())
+                .is_ok_and(|(_, host)| self.keys.holds(OWNER, &host, Slot::Key));
+            if matches!(telegram.token, KeyState::ThisRun { .. }) && !held {
+                telegram.token = KeyState::Missing;
+            }
+        }
+        settings
+    }
+
+    pub(super) fn telegram(&self) -> Option<TelegramSettings> {
+        let settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.as_of_now(settings).telegram
+    }
+
+    pub(super) fn pairing<T>(&self, act: impl FnOnce(&mut Pairing) -> T) -> T {
+        act(&mut self.pairing.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What is told of chat services from now on.
+    pub(crate) fn watch(&self) -> broadcast::Receiver<ChatState> {
+        self.news.subscribe()
+    }
+
+    /// How they are.
+    pub(crate) async fn state(shared: &Shared) -> Result<ChatState, ApiError> {
+        let rows = shared.store.read(|reader| reader.chats(ChatService::Telegram));
+        let rows = rows.await.map_err(ApiError::from)?;
+        let account = shared.chats.telegram().and_then(|telegram| telegram.bot).map(|bot| bot.id);
+        let people = rows.into_iter().filter(|row| Some(&row.account) == account.as_ref()).map(|row| {
+            PairedPerson { key: row.key, service: row.service, name: row.name, paired_at: row.paired_at }
+        });
+        let telegram = shared.chats.connection.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(ChatState { telegram, people: people.collect() })
+    }
+
+    /// The connection is like this now; whoever watches hears of it where it was otherwise.
+    pub(super) fn is_now(shared: &Arc<Shared>, connection: ChatConnection) {
+        let mut known = shared.chats.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = *known != connection;
+        *known = connection;
+        drop(known);
+        if changed {
+            Self::tell(shared);
+        }
+    }
+
+    /// Whoever watches hears how they are.
+    pub(crate) fn tell(shared: &Arc<Shared>) {
+        let shared = Arc::clone(shared);
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            if let Ok(state) = Self::state(&shared).await {
+                // Nobody watching is no fault.
+                let _nobody = shared.chats.news.send(state);
+            }
+        });
+    }
+
+    /// The bot a draft means.
+    ///
+    /// # Errors
+    /// `chat.*`: what is wrong with the draft, or with the way to the service.
+    pub(crate) async fn test(
+        &self,
+        network: &Network,
+        draft: &TelegramDraft,
+    ) -> Result<ChatAccount, ApiError> {
+        let token = match given(draft) {
+            Some(token) => SecretString::from(token.expose().to_owned()),
+            None => self.token(draft.server.as_deref()).await?,
+        };
+        let bot = async { Telegram::new(network, draft.server.as_deref(), token)?.me().await };
+        let bot = bot.await.map_err(|error| error.to_api())?;
+        Ok(ChatAccount { id: bot.id, name: bot.name })
+    }
+
+    /// Reads a draft into settings, its token put away. Nothing else is stored yet.
+    ///
+    /// # Errors
+    /// `chat.server_wrong`, `chat.token_missing`, `session.folder_*`, `key.not_saved`.
+    pub(crate) async fn accept(
+        &self,
+        draft: TelegramDraft,
+        bot: Option<ChatAccount>,
+    ) -> Result<TelegramSettings, ApiError> {
+        let server = draft.server.as_deref().map(str::trim).filter(|server| !server.is_empty());
+        let (address, host) = server_address(server)?;
+        let folder = session_folder(Path::new(&draft.folder))?;
+        let before = self.telegram();
+        let same_server = |known: &TelegramSettings| {
+            server_address(known.server.as_deref()).is_ok_and(|(_, known)| known == host)
+        };
+        let (token, bot) = match given(&draft) {
+            Some(token) => (self.keys.save(OWNER, &host, Slot::Key, token).await?, bot),
+            None => {
+                let known = before.filter(same_server).filter(|known| known.token != KeyState::Missing);
+                let known = known.ok_or_else(|| ApiError::new("chat.token_missing"))?;
+                (known.token, bot.or(known.bot))
+            }
+        };
+        Ok(TelegramSettings {
+            on: Switch::On,
+            token,
+            server: server.map(|_| address),
+            bot,
+            folder: folder.display().to_string(),
+            mode: draft.mode,
+        })
+    }
+
+    /// The token that was saved for a server.
+    pub(super) async fn token(&self, server: Option<&str>) -> Result<SecretString, ApiError> {
+        let (_, host) = server_address(server)?;
+        let found = self.keys.load(OWNER, &host, Slot::Key).await?;
+        found.ok_or_else(|| ApiError::new("chat.token_missing"))
+    }
+
+    /// Forgets the token. There being none is no error.
+    pub(crate) async fn forget(&self) -> Result<(), ApiError> {
+        let Some(telegram) = self.telegram() else { return Ok(()) };
+        let (_, host) = server_address(telegram.server.as_deref())?;
+        self.keys.forget(OWNER, &host, Slot::Key).await
+    }
+
+    /// The tokens of all services.
+    ///
+    /// # Errors
+    /// `key.not_read`: who cannot know a secret cannot leave it out of an export.
+    pub(crate) async fn secrets(&self) -> Result<Vec<SecretString>, ApiError> {
+        let Some(telegram) = self.telegram() else { return Ok(Vec::new()) };
+        let (_, host) = server_address(telegram.server.as_deref())?;
+        Ok(self.keys.load(OWNER, &host, Slot::Key).await?.into_iter().collect())
+    }
+
+    /// Lets somebody write: whoever was told this code.
+    ///
+    /// # Errors
+    /// `chat.code_unknown`.
+    pub(crate) async fn pair(shared: &Arc<Shared>, code: &str) -> Result<PairedPerson, ApiError> {
+        let stranger = shared.chats.pairing(|pairing| pairing.take(code, now()));
+        let stranger = stranger.ok_or_else(|| ApiError::new("chat.code_unknown"))?;
+        let paired = shared.store.write(move |tx| {
+            let who = (stranger.person.as_str(), stranger.name.as_str());
+            tx.pair(ChatService::Telegram, &stranger.account, who, now())
+        });
+        let row = paired.await.map_err(ApiError::from)?;
+        shared.chats.changed();
+        Self::tell(shared);
+        Ok(PairedPerson { key: row.key, service: row.service, name: row.name, paired_at: row.paired_at })
+    }
+}
+
+fn given(draft: &TelegramDraft) -> Option<Secret> {
+    let token = draft.token.as_ref()?.expose().trim();
+    (!token.is_empty()).then(|| Secret::new(token))
+}

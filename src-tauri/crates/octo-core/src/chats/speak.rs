@@ -1,0 +1,131 @@
+//! Sending: again where it is known that nothing was done, and never where it may have been.
+
+use super::{Talk, Words, setting::Chats};
+use octo_chats::{ChatError, Post};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How often words of Octo's own are tried; whoever does not get them asks again.
+const TRIES: u32 = 3;
+/// The first wait before what did not get there is sent again; it doubles up to [`LONGEST`].
+const FIRST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(60);
+/// The shortest before an answer that did not get there is sent again.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// Waits before further tries.
+#[derive(Debug, Default)]
+pub(super) struct Waits(u32);
+
+impl Waits {
+    pub(super) fn next(&mut self) -> Duration {
+        let wait = FIRST.saturating_mul(1 << self.0.min(10)).min(LONGEST);
+        self.0 += 1;
+        wait
+    }
+
+    pub(super) fn over(&mut self) {
+        self.0 = 0;
+    }
+}
+
+impl Talk<'_> {
+    /// Says something of Octo's own. That it did not get there is logged and no more: nothing hangs on it.
+    pub(super) async fn say(&self, post: Post) {
+        let mut waits = Waits::default();
+        for _ in 0..TRIES {
+            let wait = match self.line.telegram.send(&self.chat.person, &post).await {
+                Ok(()) => return,
+                Err(ChatError::TooMuch(wait)) => wait.min(LONGEST),
+                Err(ChatError::Unreachable(_)) => waits.next(),
+                Err(error) => return tracing::warn!(%error, "something could not be said in a chat"),
+            };
+            tokio::select! {
+                () = self.octo.shared().closing.cancelled() => return,
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+        tracing::warn!("something was not said in a chat: the service is not reached");
+    }
+
+    pub(super) async fn say_words(&self, key: &str) {
+        self.say(Post::plain(Words::of(self.octo).say(key))).await;
+    }
+}
+
+/// What became of sending what an event means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sending {
+    /// All of it is there, or the service will never take it.
+    Done,
+    /// A part of it may be there: it must not be sent again.
+    Doubtful,
+    /// Nothing of it is there; it may be sent after this time.
+    NotYet(Duration),
+}
+
+/// Sends posts in their order. Where the first does not get there it is said at once; once one did, the rest waits for the
+/// service here, until `ends` says otherwise.
+pub(super) async fn send_all(talk: &Talk<'_>, posts: &[Post], ends: &CancellationToken) -> Sending {
+    let mut waits = Waits::default();
+    let mut rest = posts.iter().enumerate();
+    let mut next = rest.next();
+    while let Some((place, post)) = next {
+        let wait = match talk.line.telegram.send(&talk.chat.person, post).await {
+            Ok(()) => {
+                waits = Waits::default();
+                next = rest.next();
+                continue;
+            }
+            Err(ChatError::TooMuch(wait)) => wait,
+            Err(error @ (ChatError::Unreachable(_) | ChatError::Token(_) | ChatError::Conflict(_))) => {
+                tracing::debug!(%error, "an answer waits for its chat service");
+                waits.next()
+            }
+            Err(ChatError::Refused(refusal)) => {
+                // They blocked the bot, or this very text is not taken: the next one may be.
+                tracing::warn!(%refusal, "a chat service does not take an answer");
+                next = rest.next();
+                continue;
+            }
+            Err(error @ (ChatError::Unanswered(_) | ChatError::Way(_))) => {
+                tracing::warn!(%error, "whether an answer arrived in a chat is not known");
+                return Sending::Doubtful;
+            }
+        };
+        if place == 0 {
+            return Sending::NotYet(wait.max(AGAIN));
+        }
+        tokio::select! {
+            () = ends.cancelled() => return Sending::Doubtful,
+            () = tokio::time::sleep(wait) => {}
+        }
+    }
+    Sending::Done
+}
+
+/// How the connection is, by what went wrong.
+pub(super) fn connection(error: &ChatError, at: octo_protocol::Millis) -> octo_protocol::ChatConnection {
+    use octo_protocol::ChatConnection;
+    let said = error.to_api();
+    match error {
+        ChatError::Token(_) | ChatError::Way(_) => ChatConnection::Refused { error: said },
+        ChatError::Conflict(_)
+        | ChatError::TooMuch(_)
+        | ChatError::Refused(_)
+        | ChatError::Unreachable(_)
+        | ChatError::Unanswered(_) => ChatConnection::Reconnecting { error: said, at },
+    }
+}
+
+impl Chats {
+    /// How long nothing is asked of a service after something went wrong.
+    pub(super) fn pause(error: &ChatError, waits: &mut Waits) -> Duration {
+        match error {
+            ChatError::TooMuch(wait) => *wait,
+            // Another program reads the bot: asking often would only take its news away.
+            ChatError::Conflict(_) => LONGEST,
+            _ => waits.next(),
+        }
+    }
+}

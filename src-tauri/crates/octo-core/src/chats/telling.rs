@@ -1,0 +1,151 @@
+//! What a chat is told of an event of its session: answers, questions, and what went wrong. Not what the agent does on
+//! the way: whoever wants to watch has the window.
+
+use super::Words;
+use octo_chats::{Button, Post, posts};
+use octo_protocol::{Ask, Event, Message, MessageEnd, MessageId, Origin, Question, QuestionId, TurnEnd};
+
+/// The longest label of a button, in characters; what is beyond stands in the post.
+const LABEL: usize = 48;
+/// What the data of a button that answers a question begins with.
+const ANSWER: &str = "a";
+
+/// What an event means for the chat.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Told {
+    /// Nothing.
+    Nothing,
+    /// The person wrote in the chat: they are there.
+    InChat,
+    /// The person wrote in a window: they are at the desk, and the chat is told what.
+    AtDesk(Vec<Post>),
+    /// The model's message is whole; what it says is in the store.
+    Answer(MessageId),
+    /// Something to be said.
+    Say(Vec<Post>),
+}
+
+/// What an event means for the chat. Events that only the window shows are named, so that a new one is thought about.
+pub(super) fn told(event: &Event, words: Words) -> Told {
+    match event {
+        Event::MessageAdded { message } if message.meta.origin == Origin::Person => match message.meta.via {
+            Some(_) => Told::InChat,
+            None => Told::AtDesk(at_desk(message, words)),
+        },
+        Event::MessageEnded { message, end: MessageEnd::Complete | MessageEnd::Truncated, .. } => {
+            Told::Answer(*message)
+        }
+        Event::QuestionAsked { question } => Told::Say(vec![asked(question, words)]),
+        Event::BudgetReached { .. } => Told::Say(vec![Post::plain(words.say("chat.budget"))]),
+        Event::TurnEnded { turn } => match &turn.end {
+            Some(TurnEnd::Failed { error }) => {
+                let why = words.error(error);
+                Told::Say(vec![Post::plain(words.fill("chat.failed", &[("why", &why)]))])
+            }
+            Some(TurnEnd::Stopped) => Told::Say(vec![Post::plain(words.say("chat.stopped"))]),
+            Some(TurnEnd::Finished) | None => Told::Nothing,
+        },
+        Event::CommandAnswered { note } => Told::Say(vec![Post::plain(words.error(note))]),
+        Event::MessageAdded { .. }
+        | Event::MessageEnded { .. }
+        | Event::SessionChanged { .. }
+        | Event::TurnStarted { .. }
+        | Event::MessageStarted { .. }
+        | Event::BlockAdded { .. }
+        | Event::MessageDiscarded { .. }
+        | Event::CallChanged { .. }
+        | Event::QuestionClosed { .. }
+        | Event::TodosChanged { .. }
+        | Event::QueueChanged { .. }
+        | Event::CommandsChanged { .. }
+        | Event::RetryScheduled { .. }
+        | Event::RetryStarted
+        | Event::TurnStopping { .. }
+        | Event::CallBilled { .. }
+        | Event::Suggested { .. }
+        | Event::BudgetAnswered
+        | Event::CompactionStarted
+        | Event::CompactionFailed { .. }
+        | Event::ContextCompacted { .. }
+        | Event::TasksChanged
+        | Event::WentTo { .. }
+        | Event::SessionListed { .. }
+        | Event::SessionRemoved { .. }
+        | Event::SettingsChanged { .. }
+        | Event::TrashChanged { .. } => Told::Nothing,
+    }
+}
+
+/// What a message of the model's says. On its way to an answer it arrives without a sound.
+pub(super) fn answer(message: &Message, words: Words) -> Vec<Post> {
+    let is_on_its_way = message.calls().next().is_some();
+    let mut all = posts(&message.text(), &words.say("chat.cut"));
+    for post in &mut all {
+        post.silent = is_on_its_way;
+    }
+    // One answer makes one sound.
+    let many = all.len();
+    for post in all.iter_mut().take(many.saturating_sub(1)) {
+        post.silent = true;
+    }
+    all
+}
+
+fn at_desk(message: &Message, words: Words) -> Vec<Post> {
+    let text = message.text();
+    if text.trim().is_empty() {
+        return Vec::new();
+    }
+    let mut post = Post::plain(words.fill("chat.at_desk", &[("text", &excerpt(&text, 300))]));
+    post.silent = true;
+    vec![post]
+}
+
+fn asked(question: &Question, words: Words) -> Post {
+    match &question.ask {
+        Ask::Permission { .. } => Post::plain(words.fill("chat.approval", &[("tool", &question.tool)])),
+        Ask::Feedback { question: asked, context, options } => {
+            let mut text = asked.clone();
+            if let Some(context) = context {
+                text = format!("{context}\n\n{text}");
+            }
+            for (number, option) in (1..).zip(options).filter(|(_, option)| option.chars().count() > LABEL) {
+                text.push_str(&format!("\n{number}. {option}"));
+            }
+            let mut post = posts(&text, "").into_iter().next().unwrap_or_else(|| Post::plain(asked.as_str()));
+            post.buttons = (0..)
+                .zip(options)
+                .map(|(at, option)| {
+                    let label = if option.chars().count() > LABEL {
+                        format!("{}. {}", at + 1, excerpt(option, LABEL))
+                    } else {
+                        option.clone()
+                    };
+                    Button { label, data: format!("{ANSWER}:{}:{at}", question.id) }
+                })
+                .collect();
+            post
+        }
+    }
+}
+
+/// The question a button answers, and the place of its answer among those that were offered.
+pub(super) fn pressed(data: &str) -> Option<(QuestionId, usize)> {
+    let mut parts = data.split(':');
+    let (kind, question, at) = (parts.next()?, parts.next()?, parts.next()?);
+    if kind != ANSWER || parts.next().is_some() {
+        return None;
+    }
+    Some((question.parse().ok()?, at.parse().ok()?))
+}
+
+/// The beginning of a text on one line.
+pub(super) fn excerpt(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= most {
+        return line;
+    }
+    let mut short: String = line.chars().take(most.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}

@@ -1,0 +1,238 @@
+//! `chats` and what belongs to them: who may write through a chat service, what they wrote that no session has yet, and
+//! how far each chat was told of its session. No events: whoever watches the settings is told that something changed.
+
+use crate::{
+    Reader, StoreError, Tx,
+    column::{count, from_word, id_or_null, read_count, word},
+    tables::sessions::{head, head_columns},
+};
+use octo_protocol::{ChatService, Millis, SessionId, SessionInfo};
+use rusqlite::{Row, params};
+
+/// Somebody who may write, with their chat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatRow {
+    /// Its number.
+    pub key: i64,
+    /// The service.
+    pub service: ChatService,
+    /// The account they write to.
+    pub account: String,
+    /// The service's id of them.
+    pub person: String,
+    /// What they called themselves when they were let in.
+    pub name: String,
+    /// When that was.
+    pub paired_at: Millis,
+    /// The session it goes on with; none where the next message begins one, and where it was deleted.
+    pub session: Option<SessionId>,
+    /// The number of the session's last event the chat was told of.
+    pub told: u64,
+    /// The event it is being told of; none where all that was sent is known to have arrived.
+    pub telling: Option<u64>,
+    /// Whether the person's last message came from a window.
+    pub at_desk: bool,
+}
+
+/// Something a person wrote that no session has yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LetterRow {
+    /// Its number: letters are taken in this order.
+    pub key: i64,
+    /// The chat; see [`ChatRow::key`].
+    pub chat: i64,
+    /// When it was fetched.
+    pub at: Millis,
+    /// What it says, as whoever fetched it wrote it.
+    pub letter_json: String,
+}
+
+/// How far the news of an account were fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// The number of the first news that were not.
+    pub next: i64,
+    /// When any were fetched last.
+    pub at: Millis,
+}
+
+macro_rules! chat_columns {
+    () => {
+        "key, service, account, person, name, paired_at, \
+         (SELECT id FROM sessions WHERE sessions.id = chats.session AND deleted_at IS NULL), \
+         told, telling, at_desk"
+    };
+}
+
+fn chat(row: &Row<'_>) -> Result<ChatRow, StoreError> {
+    Ok(ChatRow {
+        key: row.get(0)?,
+        service: from_word(row.get(1)?)?,
+        account: row.get(2)?,
+        person: row.get(3)?,
+        name: row.get(4)?,
+        paired_at: row.get(5)?,
+        session: id_or_null(row, 6)?,
+        told: read_count(row, 7)?,
+        telling: Some(read_count(row, 8)?).filter(|seq| *seq > 0),
+        at_desk: row.get(9)?,
+    })
+}
+
+fn letter(row: &Row<'_>) -> Result<LetterRow, StoreError> {
+    Ok(LetterRow { key: row.get(0)?, chat: row.get(1)?, at: row.get(2)?, letter_json: row.get(3)? })
+}
+
+impl Reader<'_> {
+    /// Who may write through a service, the first first.
+    pub fn chats(&self, service: ChatService) -> Result<Vec<ChatRow>, StoreError> {
+        let sql = concat!("SELECT ", chat_columns!(), " FROM chats WHERE service = ?1 ORDER BY key");
+        self.rows(sql, [word(&service)?], chat)
+    }
+
+    /// One of them.
+    pub fn chat(&self, key: i64) -> Result<Option<ChatRow>, StoreError> {
+        self.row(concat!("SELECT ", chat_columns!(), " FROM chats WHERE key = ?1"), [key], chat)
+    }
+
+    /// The first that no session has.
+    pub fn first_letter(&self) -> Result<Option<LetterRow>, StoreError> {
+        self.row("SELECT key, chat, at, letter_json FROM chat_letters ORDER BY key LIMIT 1", [], letter)
+    }
+
+    /// How far the news of an account were fetched; none where they never were.
+    pub fn fetched(&self, service: ChatService, account: &str) -> Result<Option<Fetched>, StoreError> {
+        self.row(
+            "SELECT next, fetched_at FROM chat_accounts WHERE service = ?1 AND account = ?2",
+            params![word(&service)?, account],
+            |row| Ok(Fetched { next: row.get(0)?, at: row.get(1)? }),
+        )
+    }
+
+    /// The sessions that were begun in a chat and are not deleted, the last used first.
+    pub fn chat_sessions(&self, chat: i64, limit: u32) -> Result<Vec<SessionInfo>, StoreError> {
+        self.rows(
+            concat!(
+                "SELECT ",
+                head_columns!(),
+                " FROM sessions WHERE deleted_at IS NULL
+                   AND sessions.id IN (SELECT session FROM chat_sessions WHERE chat = ?1)
+                 ORDER BY updated_at DESC, sessions.key DESC LIMIT ?2"
+            ),
+            params![chat, limit],
+            head,
+        )
+    }
+}
+
+impl Tx<'_> {
+    /// Lets somebody write. Who may already keeps their chat.
+    pub fn pair(
+        &mut self,
+        service: ChatService,
+        account: &str,
+        (person, name): (&str, &str),
+        at: Millis,
+    ) -> Result<ChatRow, StoreError> {
+        self.change(
+            "INSERT INTO chats (service, account, person, name, paired_at) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT DO UPDATE SET name = excluded.name",
+            params![word(&service)?, account, person, name, at],
+        )?;
+        let found = self.row(
+            concat!(
+                "SELECT ",
+                chat_columns!(),
+                " FROM chats WHERE service = ?1 AND account = ?2 AND person = ?3"
+            ),
+            params![word(&service)?, account, person],
+            chat,
+        )?;
+        found.ok_or_else(|| StoreError::Failed("a chat that was just stored is not there".to_owned()))
+    }
+
+    /// Lets somebody not write any more. What they wrote that no session has goes with them.
+    pub fn unpair(&mut self, chat: i64) -> Result<(), StoreError> {
+        self.change("DELETE FROM chats WHERE key = ?1", [chat])?;
+        Ok(())
+    }
+
+    /// Forgets a service: who may write, and how far its news were fetched.
+    pub fn forget_chats(&mut self, service: ChatService) -> Result<(), StoreError> {
+        self.change("DELETE FROM chats WHERE service = ?1", [word(&service)?])?;
+        self.change("DELETE FROM chat_accounts WHERE service = ?1", [word(&service)?])?;
+        Ok(())
+    }
+
+    /// Keeps what was fetched, and how far: once the service is asked for what follows, it has forgotten it.
+    pub fn keep_letters(
+        &mut self,
+        service: ChatService,
+        account: &str,
+        fetched: Fetched,
+        letters: &[(i64, String)],
+    ) -> Result<(), StoreError> {
+        self.change(
+            "INSERT INTO chat_accounts (service, account, next, fetched_at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO UPDATE SET next = excluded.next, fetched_at = excluded.fetched_at",
+            params![word(&service)?, account, fetched.next, fetched.at],
+        )?;
+        for (chat, letter_json) in letters {
+            self.change(
+                // Somebody may have been shut out meanwhile.
+                "INSERT INTO chat_letters (chat, at, letter_json)
+                 SELECT key, ?2, ?3 FROM chats WHERE key = ?1",
+                params![chat, fetched.at, letter_json],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// A letter is done with. In the transaction that puts its message into a session, so that it is in one of the two.
+    pub fn letter_done(&mut self, letter: i64) -> Result<(), StoreError> {
+        self.change("DELETE FROM chat_letters WHERE key = ?1", [letter])?;
+        Ok(())
+    }
+
+    /// A chat goes on with this session from its event `told` on; with none, its next message begins one.
+    pub fn lead_chat(&mut self, chat: i64, session: Option<SessionId>, told: u64) -> Result<(), StoreError> {
+        self.change(
+            "UPDATE chats SET session = ?2, told = ?3, telling = 0, at_desk = 0 WHERE key = ?1",
+            params![chat, session.map(|id| id.to_string()), count(told)],
+        )?;
+        Ok(())
+    }
+
+    /// A session was begun in a chat.
+    pub fn begun_in_chat(&mut self, chat: i64, session: SessionId) -> Result<(), StoreError> {
+        self.change(
+            "INSERT OR IGNORE INTO chat_sessions (chat, session) SELECT key, ?2 FROM chats WHERE key = ?1",
+            params![chat, session.to_string()],
+        )?;
+        Ok(())
+    }
+
+    /// A chat is being told of an event of its session.
+    pub fn chat_telling(&mut self, chat: i64, session: SessionId, seq: u64) -> Result<(), StoreError> {
+        self.change(
+            "UPDATE chats SET telling = ?3 WHERE key = ?1 AND session = ?2",
+            params![chat, session.to_string(), count(seq)],
+        )?;
+        Ok(())
+    }
+
+    /// A chat was told of its session's events up to this one; nothing where it goes on with another by now.
+    pub fn chat_told(
+        &mut self,
+        chat: i64,
+        session: SessionId,
+        seq: u64,
+        at_desk: bool,
+    ) -> Result<(), StoreError> {
+        self.change(
+            "UPDATE chats SET told = ?3, telling = 0, at_desk = ?4 WHERE key = ?1 AND session = ?2",
+            params![chat, session.to_string(), count(seq), at_desk],
+        )?;
+        Ok(())
+    }
+}

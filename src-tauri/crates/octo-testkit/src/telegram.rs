@@ -1,0 +1,338 @@
+//! A small real server of Telegram's Bot API: what its documents say of the few methods Octo calls.
+
+use serde_json::{Value, json};
+use std::{
+    collections::VecDeque,
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// How long blocking waits last before the test fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+const TOKEN: &str = "4242:AAtest_token-0123456789";
+
+/// A server on loopback, of an ephemeral port. It ends with the test's process.
+#[derive(Clone)]
+pub struct TelegramServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+/// A message the bot sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TelegramPost {
+    /// Whose chat it went to.
+    pub person: String,
+    /// Its words, with their markup.
+    pub text: String,
+    /// Whether it came without a sound.
+    pub silent: bool,
+    /// What is written on its buttons, and what comes back when one is pressed.
+    pub buttons: Vec<(String, String)>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    token: String,
+    next: i64,
+    updates: VecDeque<(i64, Value)>,
+    posts: Vec<TelegramPost>,
+    acknowledged: Vec<String>,
+    /// Requests for news, by the number of the one that is held open; an older one is ended.
+    polls: u64,
+    /// How the next messages are answered: with this status, or by no answer after they were taken.
+    trouble: VecDeque<Trouble>,
+    is_down: bool,
+    files: Vec<(String, Vec<u8>)>,
+}
+
+enum Trouble {
+    Status(u16, Option<u64>),
+    Silence,
+}
+
+impl TelegramServer {
+    /// Starts a server with one bot; it is reachable when this returns.
+    pub fn start() -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
+        let address = listener.local_addr().expect("it has an address");
+        let state = State { token: TOKEN.to_owned(), next: 900_100, ..State::default() };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let server = Self { address, shared: shared.clone() };
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let shared = shared.clone();
+                // A client that leaves is no failure of the test.
+                thread::spawn(move || drop(serve(&stream, &shared)));
+            }
+        });
+        server
+    }
+
+    /// Its address, `http://127.0.0.1:<port>`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The bot's token.
+    pub fn token(&self) -> &'static str {
+        TOKEN
+    }
+
+    /// Somebody writes to the bot.
+    pub fn write(&self, person: i64, text: &str) {
+        self.happen(json!({ "message": message(person, json!({ "text": text })) }));
+    }
+
+    /// Somebody sends the bot a file with a few words.
+    pub fn send_file(&self, person: i64, name: &str, bytes: &[u8], words: &str) {
+        let id = format!("file{}", self.state().files.len());
+        self.state().files.push((id.clone(), bytes.to_vec()));
+        let document = json!({ "file_id": id, "file_name": name, "file_size": bytes.len() });
+        self.happen(json!({ "message": message(person, json!({ "document": document, "caption": words })) }));
+    }
+
+    /// Somebody presses a button.
+    pub fn press(&self, person: i64, data: &str) {
+        let from = user(person);
+        self.happen(
+            json!({ "callback_query": { "id": format!("press-{data}"), "from": from, "data": data } }),
+        );
+    }
+
+    /// Something else happens: an update without its number.
+    pub fn happen(&self, mut update: Value) {
+        let mut state = self.state();
+        let number = state.next;
+        state.next += 1;
+        update["update_id"] = number.into();
+        state.updates.push_back((number, update));
+        drop(state);
+        self.shared.changed.notify_all();
+    }
+
+    /// The service is not there: connections are closed at once.
+    pub fn go_down(&self) {
+        self.state().is_down = true;
+        self.shared.changed.notify_all();
+    }
+
+    /// It is there again.
+    pub fn come_up(&self) {
+        self.state().is_down = false;
+    }
+
+    /// The token is taken back.
+    pub fn revoke(&self) {
+        self.state().token.clear();
+        self.shared.changed.notify_all();
+    }
+
+    /// The next message of the bot is refused with this status.
+    pub fn refuse_next(&self, status: u16, retry_after: Option<u64>) {
+        self.state().trouble.push_back(Trouble::Status(status, retry_after));
+    }
+
+    /// The next message of the bot arrives, and the bot does not hear so.
+    pub fn swallow_next_answer(&self) {
+        self.state().trouble.push_back(Trouble::Silence);
+    }
+
+    /// What the bot sent so far.
+    pub fn posts(&self) -> Vec<TelegramPost> {
+        self.state().posts.clone()
+    }
+
+    /// What the bot said of presses so far.
+    pub fn acknowledged(&self) -> Vec<String> {
+        self.state().acknowledged.clone()
+    }
+
+    /// Waits until the bot sent something that fits.
+    ///
+    /// # Panics
+    ///
+    /// When it does not for a minute.
+    pub fn wait_for_post(&self, what: &str, fits: impl Fn(&TelegramPost) -> bool) -> TelegramPost {
+        let until = Instant::now() + PATIENCE;
+        let mut state = self.state();
+        loop {
+            if let Some(post) = state.posts.iter().find(|post| fits(post)) {
+                return post.clone();
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "no {what} came; the bot sent {:#?}", state.posts);
+            state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits until the bot asked for what follows all that happened: it has it.
+    ///
+    /// # Panics
+    ///
+    /// When it does not for a minute.
+    pub fn wait_until_fetched(&self) {
+        let until = Instant::now() + PATIENCE;
+        let mut state = self.state();
+        while !state.updates.is_empty() {
+            let left = until.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "the bot did not fetch {:?}", state.updates);
+            state = self.shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn user(person: i64) -> Value {
+    json!({ "id": person, "is_bot": false, "first_name": format!("Person {person}") })
+}
+
+fn message(person: i64, content: Value) -> Value {
+    let mut message = json!({
+        "message_id": 1, "date": 1, "from": user(person), "chat": { "id": person, "type": "private" },
+    });
+    for (key, value) in content.as_object().expect("an object") {
+        message[key] = value.clone();
+    }
+    message
+}
+
+fn serve(stream: &TcpStream, shared: &Shared) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
+    let mut length = 0;
+    loop {
+        let mut header = String::new();
+        if reader.read_line(&mut header)? == 0 || header.trim().is_empty() {
+            break;
+        }
+        if let Some((name, value)) = header.split_once(':')
+            && name.eq_ignore_ascii_case("content-length")
+        {
+            length = value.trim().parse().unwrap_or(0);
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let asked: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let Some((status, answer)) = answer(&path, &asked, shared) else { return Ok(()) };
+    let head = format!(
+        "HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        answer.len()
+    );
+    let mut stream = stream;
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(&answer)
+}
+
+/// The answer; none where the connection is closed without one.
+fn answer(path: &str, asked: &Value, shared: &Shared) -> Option<(u16, Vec<u8>)> {
+    let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
+    if state.is_down {
+        return None;
+    }
+    if let Some(rest) = path.strip_prefix("/file/bot") {
+        let id = rest.strip_prefix(state.token.as_str())?.strip_prefix("/files/")?;
+        let found = state.files.iter().find(|(known, _)| known == id);
+        return Some(found.map_or((404, Vec::new()), |(_, bytes)| (200, bytes.clone())));
+    }
+    let (token, method) = path.strip_prefix("/bot")?.rsplit_once('/')?;
+    if token != state.token {
+        return Some(refusal(401, "Unauthorized", None));
+    }
+    let good = |result: Value| Some((200, json!({ "ok": true, "result": result }).to_string().into_bytes()));
+    match method {
+        "getMe" => {
+            good(json!({ "id": 4242, "is_bot": true, "first_name": "Octo", "username": "octo_test_bot" }))
+        }
+        "getUpdates" => {
+            if let Some(offset) = asked["offset"].as_i64() {
+                state.updates.retain(|(number, _)| *number >= offset);
+                shared.changed.notify_all();
+            }
+            state.polls += 1;
+            let mine = state.polls;
+            shared.changed.notify_all();
+            let until = Instant::now() + Duration::from_secs(asked["timeout"].as_u64().unwrap_or(0));
+            loop {
+                if state.is_down {
+                    return None;
+                }
+                if token != state.token {
+                    return Some(refusal(401, "Unauthorized", None));
+                }
+                if state.polls != mine {
+                    let said = "Conflict: terminated by other getUpdates request";
+                    return Some(refusal(409, said, None));
+                }
+                let left = until.saturating_duration_since(Instant::now());
+                if !state.updates.is_empty() || left.is_zero() {
+                    let news: Vec<Value> = state.updates.iter().map(|(_, update)| update.clone()).collect();
+                    return good(Value::Array(news));
+                }
+                state = shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+        "sendMessage" => {
+            let trouble = state.trouble.pop_front();
+            if let Some(Trouble::Status(status, after)) = trouble {
+                return Some(refusal(status, "it will not be", after));
+            }
+            let text = asked["text"].as_str().unwrap_or_default().to_owned();
+            assert!(!text.is_empty() && text.encode_utf16().count() <= 4_096, "a message Telegram takes");
+            let rows = asked["reply_markup"]["inline_keyboard"].as_array().cloned().unwrap_or_default();
+            let buttons = rows.iter().filter_map(|row| {
+                let button = row.get(0)?;
+                let data = button["callback_data"].as_str()?;
+                assert!((1..=64).contains(&data.len()), "data Telegram takes: {data}");
+                Some((button["text"].as_str()?.to_owned(), data.to_owned()))
+            });
+            let post = TelegramPost {
+                person: asked["chat_id"].as_str().unwrap_or_default().to_owned(),
+                text,
+                silent: asked["disable_notification"].as_bool().unwrap_or_default(),
+                buttons: buttons.collect(),
+            };
+            state.posts.push(post);
+            shared.changed.notify_all();
+            if trouble.is_some() {
+                return None;
+            }
+            good(
+                json!({ "message_id": state.posts.len(), "date": 1, "chat": { "id": 1, "type": "private" } }),
+            )
+        }
+        "sendChatAction" => good(json!(true)),
+        "answerCallbackQuery" => {
+            state.acknowledged.push(asked["text"].as_str().unwrap_or_default().to_owned());
+            shared.changed.notify_all();
+            good(json!(true))
+        }
+        "getFile" => {
+            let id = asked["file_id"].as_str().unwrap_or_default();
+            good(json!({ "file_id": id, "file_path": format!("files/{id}") }))
+        }
+        _ => Some(refusal(404, "Not Found", None)),
+    }
+}
+
+fn refusal(code: u16, said: &str, retry_after: Option<u64>) -> (u16, Vec<u8>) {
+    let mut body = json!({ "ok": false, "error_code": code, "description": said });
+    if let Some(seconds) = retry_after {
+        body["parameters"] = json!({ "retry_after": seconds });
+    }
+    (code, body.to_string().into_bytes())
+}
