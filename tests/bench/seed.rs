@@ -197,7 +197,7 @@ fn long_session(tx: &mut Tx<'_>, info: SessionInfo, model: ModelId) -> Result<()
 }
 
 fn message(turn: TurnId, role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
-    let meta = Meta { origin, at: 0, model: None, usage: None, end: None };
+    let meta = Meta { origin, at: 0, model: None, usage: None, end: None, via: None };
     Message { id: MessageId::new(), turn, role, blocks, meta }
 }
 

@@ -92,6 +92,7 @@ const more: Record<string, Scene> = {
     },
   },
   about: { fake: "main", act: (page) => settings(page, "about") },
+  "chats-lost": { fake: "main", query: "&chat=lost", act: (page) => settings(page, "chats") },
   files: { fake: "compacted", act: names },
   "link-tip": {
     fake: "main",

@@ -171,6 +171,16 @@ export const scenes = {
   },
   "settings-shortcuts": { fake: "main", side: true, act: (page) => settingsPage(page, "shortcuts") },
   "settings-notifications": { fake: "main", side: true, act: (page) => settingsPage(page, "notifications") },
+  "settings-chats": { fake: "main", side: true, query: "&chat=fine", act: (page) => settingsPage(page, "chats") },
+  "settings-chat": {
+    fake: "main",
+    side: true,
+    async act(page) {
+      await settingsPage(page, "chats");
+      await page.getByTestId("chat-add").click();
+      await page.getByTestId("chat-token").waitFor();
+    },
+  },
   "settings-data": {
     fake: "main",
     side: true,

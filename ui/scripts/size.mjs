@@ -12,7 +12,8 @@ import { gzipSync } from "node:zlib";
 // page is painted. The largest part now are the English words of all pages, which grow with every page. 135 until drafts
 // followed the person from window to window. 137 until the list folded runs of tasks and one could go back: both are in
 // what is seen first. 138.5 until what is pasted could be asked of the system: the field of a message is there from the start.
-const BUDGET_KB = 139.5;
+// 139.5 until chat services had a page of settings, whose words are among them.
+const BUDGET_KB = 140.8;
 const dist = new URL("../dist/", import.meta.url).pathname;
 if (!existsSync(join(dist, "index.html"))) {
   console.error("ui/dist is missing: build first (npm run build)");

@@ -1,15 +1,22 @@
 //! The one catalogue of words a person sees, in English and Chinese.
 //!
-//! The JSON files in `words/` at the repository's root are the source; the page imports the same files.
-//! Rust uses them where there is no page: headless output, dialogs, notifications.
+//! The JSON files in `words/` at the repository's root are the source; the page imports the same files, except
+//! `chats.json`: what is said in chats is said by the core alone.
+//! Rust uses them where there is no page: headless output, dialogs, notifications, chats.
 
 use crate::{ApiError, Language};
 use std::{collections::BTreeMap, sync::LazyLock};
 
-const EN: &[&str] =
-    &[include_str!("../../../../words/en/errors.json"), include_str!("../../../../words/en/ui.json")];
-const ZH: &[&str] =
-    &[include_str!("../../../../words/zh/errors.json"), include_str!("../../../../words/zh/ui.json")];
+const EN: &[&str] = &[
+    include_str!("../../../../words/en/errors.json"),
+    include_str!("../../../../words/en/ui.json"),
+    include_str!("../../../../words/en/chats.json"),
+];
+const ZH: &[&str] = &[
+    include_str!("../../../../words/zh/errors.json"),
+    include_str!("../../../../words/zh/ui.json"),
+    include_str!("../../../../words/zh/chats.json"),
+];
 
 /// Between the items of a list in an argument, until it is said: the separator is the language's own.
 pub const LIST: &str = "\u{1f}";

@@ -14,6 +14,7 @@ export type SettingsPage =
   | "tasks"
   | "rules"
   | "browser"
+  | "chats"
   | "knowledge"
   | "appearance"
   | "shortcuts"

@@ -1,6 +1,7 @@
 /** Settings, models and what this Octo is, kept current. */
 import { call, asApiError } from "$lib/ipc";
 import type {
+  ChatState,
   ModelEntry,
   PolicyState,
   ProfileInfo,
@@ -21,6 +22,8 @@ class Preferences {
   #state = $state.raw<Pick<SettingsState, "seq" | "snapshot"> | null>(null);
   /** The person's own rules; null until they are known. */
   policy = $state.raw<PolicyState | null>(null);
+  /** The chat services; null until they are known. */
+  chats = $state.raw<ChatState | null>(null);
   userHome = $state("");
   version = $state("");
   home = $state("");
@@ -42,6 +45,7 @@ class Preferences {
     this.#following = follow<SettingsState>({ type: "settings" }, apply, {
       state: (state) => {
         this.policy = state.policy ?? this.policy;
+        this.chats = state.chats ?? this.chats;
         void this.#set(state);
       },
       ended: () => undefined,

@@ -9,10 +9,11 @@ export const settingsPages: readonly { readonly id: SettingsPage; readonly icon:
   { id: "tasks", icon: "calendar" },
   { id: "rules", icon: "shield" },
   { id: "browser", icon: "globe" },
+  { id: "chats", icon: "chat" },
   { id: "knowledge", icon: "skills" },
   { id: "appearance", icon: "eye" },
   { id: "shortcuts", icon: "keyboard" },
-  { id: "notifications", icon: "chat" },
+  { id: "notifications", icon: "bell" },
   { id: "data", icon: "disk" },
   { id: "about", icon: "info" },
 ];

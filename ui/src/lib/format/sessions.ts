@@ -5,7 +5,7 @@ import { lookUp, t, type WordKey } from "$lib/words/words.svelte";
 
 /** The mark of a session the person did not start themselves; null for one of theirs. */
 export function sourceIcon(source: Source): IconName | null {
-  const icons: Partial<Record<Source, IconName>> = { demo: "play", headless: "terminal", task: "clock" };
+  const icons: Partial<Record<Source, IconName>> = { demo: "play", headless: "terminal", task: "clock", chat: "chat" };
   return icons[source] ?? null;
 }
 
@@ -15,7 +15,7 @@ export function sourceName(source: Source): string {
 }
 
 /** Who can have started a session of the list. */
-export const SOURCES: readonly Source[] = ["window", "headless", "task", "demo"];
+export const SOURCES: readonly Source[] = ["window", "chat", "headless", "task", "demo"];
 
 /** How sessions can stand, with the words for it. */
 export const MARKS: readonly (readonly [SessionMark, WordKey])[] = [

@@ -4,6 +4,7 @@ import { type SessionState, apply as applySession } from "$lib/state/session";
 import { FakeActivity } from "./fake-activity";
 import { appReply } from "./fake-app";
 import { FakeBrowser, browserAt, browserPictures } from "./fake-browser";
+import { FakeChats } from "./fake-chats";
 import { unknownCommand } from "./fake-commands";
 import { FakeHome } from "./fake-data";
 import { hostReply } from "./fake-host";
@@ -73,6 +74,7 @@ export class FakeCore {
   /** The draft of the session that is not started yet. */
   #newDraft: Draft = { text: "", attachments: [], foreign: false };
   readonly #settings: FakeSettings;
+  readonly #chats: FakeChats;
   readonly #history: History | null;
   /** Whether it goes on from before a reload. */
   readonly resumed: boolean;
@@ -125,6 +127,7 @@ export class FakeCore {
     this.#settings = new FakeSettings(this.#recorded.get("settings")?.[0], before?.settings ?? null, (snapshot) =>
       this.emit({ type: "settings" }, { type: "settings_changed", snapshot }),
     );
+    this.#chats = new FakeChats(this.#settings, (state) => this.publish("settings", { type: "chats", state }));
     if (!before) return;
     this.#list = { ...before.list, troubles: new Map() };
     for (const [name, state] of statesOf(before)) this.#states.set(name, state);
@@ -157,6 +160,7 @@ export class FakeCore {
       return [
         { type: "snapshot", snapshot: { topic: "settings", seq, snapshot: this.#settings.snapshot } },
         { type: "policy", policy: this.#rules.state },
+        { type: "chats", state: this.#chats.state },
       ];
     }
     if (name === "ledger") return [{ type: "snapshot", snapshot: { topic: "ledger" } }];
@@ -283,6 +287,7 @@ export class FakeCore {
       if (request.domain === "skills") return Promise.resolve(this.library.skills(request.call));
       if (request.domain === "schedule") return Promise.resolve(this.schedule.answer(request.call));
       if (request.domain === "activity") return Promise.resolve(this.activity.answer(request.call));
+      if (request.domain === "chats") return Promise.resolve(this.#chats.answer(request.call));
       if (request.domain === "memory") return Promise.resolve(this.library.memory(request.call));
       if (request.domain === "browser") {
         const answer = this.browser.answer(request.call);

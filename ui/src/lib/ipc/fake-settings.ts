@@ -17,6 +17,7 @@ function firstSettings(): SettingsSnapshot {
       proxy: { type: "system" },
       certificates: null,
       site_secrets: [],
+      chats: { telegram: null },
       default_mode: "ask_risky",
       default_profile: "general",
       compact_at: { type: "usual" },

@@ -10,6 +10,8 @@ import type {
   AppRequest,
   BrowserReplies,
   BrowserRequest,
+  ChatReplies,
+  ChatRequest,
   HomeReplies,
   HomeRequest,
   HostReply,
@@ -65,6 +67,7 @@ interface Requests {
   time: TimeRequest;
   policy: PolicyRequest;
   browser: BrowserRequest;
+  chats: ChatRequest;
   skills: SkillRequest;
   memory: MemoryRequest;
   schedule: ScheduleRequest;
@@ -81,6 +84,7 @@ interface Replies {
   time: TimeReplies;
   policy: PolicyReplies;
   browser: BrowserReplies;
+  chats: ChatReplies;
   skills: SkillReplies;
   memory: MemoryReplies;
   schedule: ScheduleReplies;

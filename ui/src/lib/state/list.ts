@@ -54,6 +54,7 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
     case "library":
     case "tasks":
     case "activity":
+    case "chats":
       return { type: "applied", state };
     case "trouble": {
       if (!state) return { type: "applied", state };

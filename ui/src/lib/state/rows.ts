@@ -1,5 +1,15 @@
 /** What the transcript shows, one row each, from a session's state. Pure; texts that stream are read by the rows. */
-import type { ApiError, BackgroundCommand, Block, CallView, Message, Note, Question, TurnView } from "$lib/ipc/types";
+import type {
+  ApiError,
+  BackgroundCommand,
+  Block,
+  CallView,
+  ChatService,
+  Message,
+  Note,
+  Question,
+  TurnView,
+} from "$lib/ipc/types";
 import type { SessionState } from "./session";
 import { hitRate, totalInput } from "./spending";
 import type { Stream } from "./stream";
@@ -43,7 +53,7 @@ interface Common {
 /** A row of the transcript. */
 export type Row = Common &
   (
-    | { kind: "user"; blocks: readonly Block[]; at: number; id: string }
+    | { kind: "user"; blocks: readonly Block[]; at: number; id: string; via: ChatService | null }
     /** `between`: said on the way, with calls behind it. */
     | { kind: "text"; id: string; index: number; streaming: boolean; text: string; between: boolean }
     | { kind: "reasoning"; id: string; index: number; streaming: boolean; text: string }
@@ -142,7 +152,18 @@ function isTask(message: Message): boolean {
 function addUser(message: Message, add: (row: Draft, begins?: boolean) => void): void {
   const blocks = message.blocks.filter((block) => block.type !== "notice");
   if (blocks.length > 0)
-    add({ kind: "user", key: message.id, message: message.id, id: message.id, blocks, at: message.meta.at }, true);
+    add(
+      {
+        kind: "user",
+        key: message.id,
+        message: message.id,
+        id: message.id,
+        blocks,
+        at: message.meta.at,
+        via: message.meta.via ?? null,
+      },
+      true,
+    );
   // Of what Octo tells the model only this is shown: skills are instructions the person should be able to read.
   message.blocks.forEach((block, index) => {
     if (block.type === "notice" && block.kind === "new_skills")

@@ -136,6 +136,7 @@ export function apply(state: SessionState | null, update: Update): Outcome<Sessi
     case "library":
     case "tasks":
     case "activity":
+    case "chats":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

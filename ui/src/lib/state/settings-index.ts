@@ -75,6 +75,8 @@ export const settingsIndex: readonly SettingsEntry[] = [
   entry("browser", "browser.never"),
   entry("browser", "browser.doctor", "browser.doctor.sub"),
   entry("browser", "browser.sites"),
+  entry("chats", "settings.page.chats", "settings.chats.lead"),
+  entry("chats", "settings.chats.telegram", "settings.chats.add", "settings.chats.how", "settings.chats.people"),
   entry("knowledge", "settings.page.knowledge"),
   entry("knowledge", "side.skills", "settings.skills.sub"),
   entry("knowledge", "settings.propose", "settings.propose.sub"),

@@ -39,14 +39,20 @@ function after(updates: readonly Update[]): SettingsState | null {
 describe("the settings", () => {
   it("tell of a broken policy file and of its repair, whatever their own numbers are", () => {
     const broken = after([whole(3), told(true)]);
-    expect(broken).toEqual({ seq: 3, snapshot: snapshot(false), policy: file(true) });
+    expect(broken).toEqual({ seq: 3, snapshot: snapshot(false), policy: file(true), chats: null });
     expect(after([whole(3), told(true), changed(4)])?.policy).toEqual(file(true));
     expect(after([whole(3), told(true), whole(9)])?.policy).toEqual(file(true));
     expect(after([whole(3), told(true), changed(4), told(false)])).toEqual({
       seq: 4,
       snapshot: snapshot(true),
       policy: file(false),
+      chats: null,
     });
+  });
+  it("tell of the chat services, which no number and no snapshot changes", () => {
+    const chats = { telegram: { type: "connected" as const }, people: [] };
+    const known = after([whole(3), { type: "chats", state: chats }, changed(4), whole(9)]);
+    expect(known?.chats).toEqual(chats);
   });
   it("see a gap and ignore what is old", () => {
     expect(apply(after([whole(3)]), changed(5))).toEqual({ type: "gap" });

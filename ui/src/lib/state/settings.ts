@@ -1,5 +1,5 @@
 /** Settings, models and the state of the person's own rules, kept current. Pure. */
-import type { PolicyState, SettingsSnapshot, Update } from "$lib/ipc/types";
+import type { ChatState, PolicyState, SettingsSnapshot, Update } from "$lib/ipc/types";
 import { type Outcome, unreachable } from "./outcome";
 
 /** Settings and models as of an event. */
@@ -8,6 +8,8 @@ export interface SettingsState {
   readonly snapshot: SettingsSnapshot;
   /** `policy.toml` as it was told last; it is not numbered. */
   readonly policy: PolicyState | null;
+  /** The chat services as they were told of last; not numbered either. */
+  readonly chats: ChatState | null;
 }
 
 /** Applies an update of the settings' subscription. */
@@ -17,7 +19,12 @@ export function apply(state: SettingsState | null, update: Update): Outcome<Sett
       if (update.snapshot.topic !== "settings") return { type: "applied", state };
       return {
         type: "applied",
-        state: { seq: update.snapshot.seq, snapshot: update.snapshot.snapshot, policy: state?.policy ?? null },
+        state: {
+          seq: update.snapshot.seq,
+          snapshot: update.snapshot.snapshot,
+          policy: state?.policy ?? null,
+          chats: state?.chats ?? null,
+        },
       };
     case "event": {
       const { seq, event } = update.envelope;
@@ -27,6 +34,8 @@ export function apply(state: SettingsState | null, update: Update): Outcome<Sett
     }
     case "policy":
       return { type: "applied", state: state && { ...state, policy: update.policy } };
+    case "chats":
+      return { type: "applied", state: state && { ...state, chats: update.state } };
     case "delta":
     case "trouble":
     case "billed":

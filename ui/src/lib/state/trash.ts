@@ -29,6 +29,7 @@ export function apply(state: TrashState | null, update: Update): Outcome<TrashSt
     case "library":
     case "tasks":
     case "activity":
+    case "chats":
       return { type: "applied", state };
     case "fault":
       return { type: "fault", error: update.error };

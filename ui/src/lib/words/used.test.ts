@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import enChats from "@words/en/chats.json";
 import enErrors from "@words/en/errors.json";
 import enUi from "@words/en/ui.json";
 
@@ -45,6 +46,10 @@ function isUsed(key: string): boolean {
 describe("every word of the catalogue", () => {
   it("is used by the page or by Rust", () => {
     expect(Object.keys({ ...enErrors, ...enUi }).filter((key) => !isUsed(key))).toEqual([]);
+  });
+
+  it("that is said in chats is said by Rust", () => {
+    expect(Object.keys(enChats).filter((key) => !inRust.has(key))).toEqual([]);
   });
 
   it("would be missed: the check knows a key nobody uses, and one that only looks used", () => {

@@ -44,6 +44,7 @@ impl Watch {
                     | Update::Browser { .. }
                     | Update::Library { .. }
                     | Update::Tasks { .. }
+                    | Update::Chats { .. }
                     | Update::Activity { .. }
                     | Update::Page { .. }
                     | Update::Ended => {}

@@ -18,13 +18,14 @@ use url::Url;
 pub(crate) const GROUPS: &[&str] = &["skill", "memory", "persona", "task", "browser", "settings"];
 
 /// The pages of the settings that can be offered to the person, as the page of the app names them.
-pub const SETTINGS_PAGES: [&str; 12] = [
+pub const SETTINGS_PAGES: [&str; 13] = [
     "models",
     "general",
     "behaviour",
     "tasks",
     "rules",
     "browser",
+    "chats",
     "knowledge",
     "appearance",
     "shortcuts",

@@ -2,6 +2,7 @@
 import type { ActivityRequest } from "./ActivityRequest";
 import type { AppRequest } from "./AppRequest";
 import type { BrowserRequest } from "./BrowserRequest";
+import type { ChatRequest } from "./ChatRequest";
 import type { HomeRequest } from "./HomeRequest";
 import type { HostRequest } from "./HostRequest";
 import type { LedgerRequest } from "./LedgerRequest";
@@ -18,4 +19,4 @@ import type { TrashRequest } from "./TrashRequest";
 /**
  * Everything a client may ask.
  */
-export type Request = { "domain": "sessions", "call": SessionRequest } | { "domain": "models", "call": ModelRequest } | { "domain": "ledger", "call": LedgerRequest } | { "domain": "app", "call": AppRequest } | { "domain": "time", "call": TimeRequest } | { "domain": "trash", "call": TrashRequest } | { "domain": "policy", "call": PolicyRequest } | { "domain": "browser", "call": BrowserRequest } | { "domain": "skills", "call": SkillRequest } | { "domain": "memory", "call": MemoryRequest } | { "domain": "schedule", "call": ScheduleRequest } | { "domain": "activity", "call": ActivityRequest } | { "domain": "home", "call": HomeRequest } | { "domain": "transcripts", "call": TranscriptRequest } | { "domain": "host", "call": HostRequest };
+export type Request = { "domain": "sessions", "call": SessionRequest } | { "domain": "models", "call": ModelRequest } | { "domain": "ledger", "call": LedgerRequest } | { "domain": "app", "call": AppRequest } | { "domain": "time", "call": TimeRequest } | { "domain": "trash", "call": TrashRequest } | { "domain": "policy", "call": PolicyRequest } | { "domain": "browser", "call": BrowserRequest } | { "domain": "skills", "call": SkillRequest } | { "domain": "memory", "call": MemoryRequest } | { "domain": "schedule", "call": ScheduleRequest } | { "domain": "chats", "call": ChatRequest } | { "domain": "activity", "call": ActivityRequest } | { "domain": "home", "call": HomeRequest } | { "domain": "transcripts", "call": TranscriptRequest } | { "domain": "host", "call": HostRequest };

@@ -3,4 +3,4 @@
 /**
  * Who started a session.
  */
-export type Source = "window" | "headless" | "demo" | "sub_agent" | "task";
+export type Source = "window" | "headless" | "demo" | "sub_agent" | "task" | "chat";

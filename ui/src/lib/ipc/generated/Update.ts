@@ -3,6 +3,7 @@ import type { ActivityState } from "./ActivityState";
 import type { ApiError } from "./ApiError";
 import type { BilledCall } from "./BilledCall";
 import type { BrowserState } from "./BrowserState";
+import type { ChatState } from "./ChatState";
 import type { Delta } from "./Delta";
 import type { Envelope } from "./Envelope";
 import type { LibraryState } from "./LibraryState";
@@ -48,7 +49,11 @@ call: BilledCall, } | { "type": "policy",
 /**
  * The file as it stands.
  */
-policy: PolicyState, } | { "type": "browser", 
+policy: PolicyState, } | { "type": "chats", 
+/**
+ * How they are.
+ */
+state: ChatState, } | { "type": "browser", 
 /**
  * How it is now.
  */

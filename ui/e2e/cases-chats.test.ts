@@ -1,0 +1,102 @@
+/** The acceptance cases of chat services, in their settings: see the tests for their numbers. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { settings, say } from "./person";
+import { Stage, asked, close } from "./stage";
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await Stage.start();
+});
+afterAll(() => stage.end());
+
+const TOKEN = "4242:AAverysecret_x9Qz";
+
+describe("chat services", () => {
+  it("56. credentials go in a native form, are tested, and are shown nowhere after that", async () => {
+    const page = await stage.open({ scene: "main" });
+    await settings(page, "chats");
+    await page.getByTestId("chat-add").click();
+    const token = page.getByTestId("chat-token");
+    expect(await token.getAttribute("type")).toBe("password");
+    expect(await page.getByTestId("chat-save").isDisabled()).toBe(true);
+
+    // A wrong one is refused with a reason, and nothing is saved or lost.
+    await token.fill("1:wrong");
+    await page.getByTestId("chat-save").click();
+    await page.getByText(say("error.chat.token_wrong")).waitFor();
+    expect(await asked(page, "save_telegram")).toEqual([]);
+    expect(await token.inputValue()).toBe("1:wrong");
+    await page.getByTestId("chat-save-anyway").waitFor();
+
+    // What was found of one token says nothing of another.
+    await token.fill(TOKEN);
+    expect(await page.getByTestId("chat-save-anyway").count()).toBe(0);
+    await page.getByTestId("chat-test").click();
+    await page.getByText(say("settings.chats.tested", { name: "mei_octo_bot" })).waitFor();
+    await page.getByTestId("chat-mode-ask").click();
+    await page.getByTestId("chat-save").click();
+    await expect.poll(() => page.getByTestId("chat-standing").getAttribute("data-state")).toBe("connected");
+    expect(await asked(page, "save_telegram")).toMatchObject([
+      { draft: { token: TOKEN, server: null, mode: "ask" }, bot: { name: "mei_octo_bot" } },
+    ]);
+    expect(await page.content()).not.toContain("AAverysecret");
+
+    // Opened again, the form says only how it ends, and keeps it where nothing is typed.
+    await page.getByTestId("chat-change").click();
+    expect(await token.inputValue()).toBe("");
+    expect(await token.getAttribute("placeholder")).toBe(say("settings.chats.token_kept", { last4: "x9Qz" }));
+    await page.getByTestId("chat-mode-ask_risky").click();
+    await page.getByTestId("chat-save").click();
+    await expect
+      .poll(async () => (await asked(page, "save_telegram")).at(-1))
+      .toMatchObject({ draft: { token: null, mode: "ask_risky" } });
+    await close(page);
+  });
+
+  it("56. nobody is heard before their code was typed here, and whoever was let in can be shut out", async () => {
+    const page = await stage.open({ scene: "main", query: "&chat=fine" });
+    await settings(page, "chats");
+    const people = page.getByTestId("chat-person");
+    expect(await people.count()).toBe(1);
+    await people.getByRole("button").click();
+    await expect.poll(() => people.count()).toBe(0);
+    await page.getByText(say("settings.chats.people_none")).waitFor();
+    await page.getByTestId("chat-code").fill("ZZZZ-ZZZZ");
+    await page.getByTestId("chat-pair").click();
+    await page.getByText(say("error.chat.code_unknown")).waitFor();
+    expect(await page.getByTestId("chat-code").inputValue()).toBe("ZZZZ-ZZZZ");
+    await page.getByTestId("chat-code").fill("abcd-2345");
+    await page.keyboard.press("Enter");
+    await page.getByText(say("settings.chats.paired", { name: "Mei Lin (@mei)" })).waitFor();
+    expect(await people.count()).toBe(1);
+    expect(await page.getByTestId("chat-code").inputValue()).toBe("");
+    await close(page);
+  });
+
+  it("58. a lost connection is shown with what becomes of messages, and one that is refused with what to do", async () => {
+    for (const [query, state, words] of [
+      ["&chat=lost", "reconnecting", say("error.chat.unreachable")],
+      ["&chat=refused", "refused", say("error.chat.token_wrong")],
+    ] as const) {
+      const page = await stage.open({ scene: "main", query });
+      await settings(page, "chats");
+      const standing = page.getByTestId("chat-standing");
+      expect(await standing.getAttribute("data-state")).toBe(state);
+      expect(await standing.innerText()).toContain(words);
+      await page.getByTestId("chat-on").click();
+      await expect.poll(() => standing.getAttribute("data-state")).toBe("off");
+      // Asked twice: a token cannot be had back.
+      const remove = page.getByTestId("chat-remove");
+      await remove.click();
+      expect(await asked(page, "remove_telegram")).toEqual([]);
+      expect(await remove.innerText()).toBe(say("settings.chats.remove_sure"));
+      await remove.click();
+      await page.getByTestId("chat-add").waitFor();
+      await close(page);
+    }
+  });
+});
+
+it("nothing wrote an error or a warning to its console", () => {
+  expect(stage.faults).toEqual([]);
+});
