@@ -11,6 +11,8 @@ mod browser;
 #[cfg(test)]
 mod carrying;
 #[cfg(test)]
+mod chats;
+#[cfg(test)]
 mod chromium;
 #[cfg(test)]
 mod data;

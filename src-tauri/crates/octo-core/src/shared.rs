@@ -158,9 +158,9 @@ impl Shared {
         }
     }
 
-    /// Where files are kept that came through a chat service.
-    pub fn received(&self) -> PathBuf {
-        self.config.home.join("received")
+    /// Where files are kept that a session was sent through a chat service.
+    pub fn received(&self, session: SessionId) -> PathBuf {
+        self.config.home.join("received").join(session.to_string())
     }
 
     /// Octo's own folders that any session may read: archives, logs, skills, memories, scripts, and what was sent to it.

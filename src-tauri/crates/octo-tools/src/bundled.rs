@@ -35,6 +35,7 @@ pub const BUNDLED_SKILLS: &[BundledFile] = bundled![
     "product-help/docs/skills.md",
     "product-help/docs/start.md",
     "product-help/docs/system.md",
+    "product-help/docs/chats.md",
     "product-help/docs/tasks.md",
     "product-help/docs/trouble.md",
     "product-help/docs/undo.md",

@@ -30,6 +30,7 @@ const PLACES: &[(&str, HomePart, Copied)] = &[
     ("trash", HomePart::Trash, Copied::Yes),
     ("archives", HomePart::Outputs, Copied::Yes),
     ("outputs", HomePart::Outputs, Copied::Yes),
+    ("received", HomePart::Outputs, Copied::Yes),
     ("demo", HomePart::Outputs, Copied::Yes),
     ("scratch", HomePart::Outputs, Copied::No),
     ("shells", HomePart::Outputs, Copied::No),

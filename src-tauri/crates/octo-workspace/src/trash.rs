@@ -209,14 +209,14 @@ impl Trash {
         tree::remove(&gone)
     }
 
-    /// Removes what the home holds for a session that is gone for good: its archives, its temporary folder and what
-    /// its commands left.
+    /// Removes what the home holds for a session that is gone for good: its archives, what was sent to it through a chat
+    /// service, its temporary folder and what its commands left.
     ///
     /// # Errors
     /// The first of the system's; the other folders are gone all the same.
     pub fn forget_session(&self, session: SessionId) -> io::Result<()> {
-        let folders =
-            ["archives", "scratch", "shells"].map(|kind| self.home.join(kind).join(session.to_string()));
+        let folders = ["archives", "received", "scratch", "shells"]
+            .map(|kind| self.home.join(kind).join(session.to_string()));
         folders.iter().map(|folder| tree::remove(folder)).fold(Ok(()), Result::and)
     }
 

@@ -101,17 +101,20 @@ impl Talk<'_> {
 
     /// Puts a message into the chat's session, or begins one with it.
     async fn send(&self, letter: i64, text: String, files: Vec<LetterFile>) -> Result<(), ApiError> {
+        let known = self.session().await?.map(|session| session.id);
+        // One that is to begin has its files before it.
+        let session = known.unwrap_or_default();
         let mut blocks = Vec::new();
         if !text.trim().is_empty() {
             blocks.push(Block::Text { text });
         }
         for file in files {
-            blocks.push(self.fetch(file).await?);
+            blocks.push(self.fetch(session, file).await?);
         }
         let via = Via { service: self.chat.service, letter };
-        match self.session().await? {
-            Some(session) => self.octo.send_via(session.id, blocks, via).await.map(drop),
-            None => self.octo.start_in_chat(self.chat.key, blocks, via).await.map(drop),
+        match known {
+            Some(session) => self.octo.send_via(session, blocks, via).await.map(drop),
+            None => self.octo.start_in_chat(session, self.chat.key, blocks, via).await.map(drop),
         }
     }
 
@@ -254,7 +257,7 @@ impl Talk<'_> {
     }
 
     /// Fetches a file that came with a message. A picture goes to the model, anything else is named by its place.
-    async fn fetch(&self, file: LetterFile) -> Result<Block, ApiError> {
+    async fn fetch(&self, session: SessionId, file: LetterFile) -> Result<Block, ApiError> {
         let name = file.name.unwrap_or_else(|| "picture".to_owned());
         let too_large = || {
             ApiError::new("chat.file_large").arg("name", &name).arg("limit_mib", LARGEST_FILE / (1024 * 1024))
@@ -266,7 +269,7 @@ impl Talk<'_> {
             let why = error.to_api();
             ApiError::new("chat.file_missing").arg("name", &name).detail(why)
         })?;
-        self.octo.receive(name, bytes).await
+        self.octo.receive(session, name, bytes).await
     }
 }
 

@@ -88,9 +88,10 @@ impl Octo {
         self.send(session, Said { blocks, via: Some(via) }).await
     }
 
-    /// Begins a session with what a person wrote in a chat.
+    /// Begins the session `id` with what a person wrote in a chat.
     pub(crate) async fn start_in_chat(
         &self,
+        id: SessionId,
         chat: i64,
         blocks: Vec<Block>,
         via: Via,
@@ -99,15 +100,20 @@ impl Octo {
         let telegram = settings.chats.telegram.ok_or_else(|| ApiError::new("chat.token_missing"))?;
         let model = self.model_or_default(None).await?;
         let folder = crate::shared::session_folder(Path::new(&telegram.folder))?;
-        let kind = Kind::Chat { model, chat, via };
+        let kind = Kind::Chat { id, model, chat, via };
         let begun = self.start_session(folder, settings.default_profile, telegram.mode, kind, blocks).await;
         self.shared.chats.led().notify_one();
         begun
     }
 
-    /// Keeps a file that came through a chat: a picture as one the model is shown, anything else in the home.
-    pub(crate) async fn receive(&self, name: String, bytes: Vec<u8>) -> Result<Block, ApiError> {
-        let place = self.shared.received();
+    /// Keeps a file that a session was sent through a chat: a picture as one the model is shown, anything else by its place.
+    pub(crate) async fn receive(
+        &self,
+        session: SessionId,
+        name: String,
+        bytes: Vec<u8>,
+    ) -> Result<Block, ApiError> {
+        let place = self.shared.received(session);
         let kept = tokio::task::spawn_blocking(move || keep(&place, &name, &bytes)).await;
         let path = kept.map_err(|error| ApiError::new("internal").detail(error))??;
         let path = path.display().to_string();
@@ -127,7 +133,7 @@ fn keep(place: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
     let folder = place.join(uuid::Uuid::now_v7().simple().to_string());
     octo_workspace::private_folder(&folder).map_err(unwritten)?;
     let path = folder.join(file_name(name));
-    std::fs::write(&path, bytes).map_err(unwritten)?;
+    octo_workspace::write_private(&path, bytes).map_err(unwritten)?;
     Ok(path)
 }
 

@@ -128,7 +128,9 @@ impl Octo {
     /// Sends what the person typed: a message, a built-in command, or a skill by its slash.
     pub(super) async fn send(&self, session: SessionId, said: Said) -> Result<Sent, ApiError> {
         let handle = self.session(session).await?;
-        self.shared.browser.person_acted();
+        if said.via.is_none() {
+            self.shared.browser.person_acted();
+        }
         let place = handle.queue().await;
         let info = self.shared.store.read(move |reader| reader.session(session)).await;
         let info = info.map_err(ApiError::from)?.ok_or_else(unknown_session)?;
@@ -241,14 +243,15 @@ impl Octo {
                 return Err(ApiError::new("command.needs_session"));
             }
         }
-        let mut chat = None;
+        let (mut id, mut chat) = (SessionId::new(), None);
         let (model, effort, source, title, run) = match kind {
             Kind::Model { model, effort, title, source } => (Some(model), effort, source, title, None),
             Kind::Demo => (None, None, Source::Demo, None, None),
             Kind::Task { model, run } => {
                 (Some(model), None, Source::Task, Some(run.run.name.clone()), Some(run))
             }
-            Kind::Chat { model, chat: begun_in, via } => {
+            Kind::Chat { id: wanted, model, chat: begun_in, via } => {
+                id = wanted;
                 chat = Some((begun_in, via));
                 (Some(model), None, Source::Chat, None, None)
             }
@@ -261,7 +264,7 @@ impl Octo {
         let at = now();
         let folder = folder.display().to_string();
         let info = SessionInfo {
-            id: SessionId::new(),
+            id,
             title,
             folder: folder.clone(),
             profile,
@@ -351,6 +354,7 @@ pub(super) enum Kind {
     Demo,
     /// For what somebody wrote in this chat, which goes on with it.
     Chat {
+        id: SessionId,
         model: ModelId,
         chat: i64,
         via: Via,

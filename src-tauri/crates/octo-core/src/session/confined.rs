@@ -76,7 +76,7 @@ impl Fence {
             }
             secrets.extend(nature.reads.iter().filter(|path| is_secret(path)).cloned());
         }
-        let readable = ["archives", "bin", "logs", "memories", "outputs", "scripts", "skills"];
+        let readable = ["archives", "bin", "logs", "memories", "outputs", "received", "scripts", "skills"];
         Some(Confinement {
             writable,
             entered,

@@ -15,6 +15,7 @@ const PLACES: &[(&str, usize)] = &[
     ("archives", 1),
     ("memories", 0),
     ("outputs", 1),
+    ("received", 2),
     ("scripts", 0),
     ("tasks", 0),
     ("time", 2),

@@ -1,0 +1,119 @@
+//! A phone writes to Octo: the token goes into the keychain by a form, nobody is heard before their code was typed, the
+//! window shows what was written in the chat, and over a lost connection, a closed window and a restart a chat goes on
+//! with its session and nothing is answered twice.
+
+use crate::first_task::{KEY, connect, holding};
+use anyhow::{Context as _, Result};
+use octo_testkit::{ModelServer, Script, ServerOptions, TelegramPost, TelegramServer};
+use octo_tests::{Application, Desktop, Theme};
+use std::fs;
+
+const ADA: i64 = 7;
+
+#[tokio::test]
+#[ignore = "needs a private desktop: cargo xtask test runs it"]
+async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()> {
+    let desktop = Desktop::start()?;
+    let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));
+    fs::create_dir(&work)?;
+    let telegram = TelegramServer::start();
+    let server = ModelServer::start_with(
+        Script::new().text("ok").text("First answer.").text("Second answer.").text("Third answer."),
+        ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
+    );
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    connect(&app, &server.url(), "chats").await?;
+
+    // The form: a token that is not known is refused with a reason, then the right one.
+    page(&app).await?;
+    app.click("chat-add").await?;
+    app.script("document.querySelector('.chat-form details').open = true").await?;
+    app.fill("chat-server", &telegram.url()).await?;
+    app.fill("chat-folder", work.to_str().context("a path in Unicode")?).await?;
+    app.fill("chat-token", "4242:wrong").await?;
+    app.click("chat-test").await?;
+    app.find("chat-save-anyway").await?;
+    app.picture("chat-wrong-light").await?;
+    assert!(!said(&app).await?.contains("octo_test_bot"));
+    app.fill("chat-token", telegram.token()).await?;
+    app.click("chat-save").await?;
+    app.find("chat-standing[data-state=connected]").await?;
+    assert!(said(&app).await?.contains("octo_test_bot"));
+    assert!(!said(&app).await?.contains(telegram.token()));
+
+    // A stranger gets a code, and only that.
+    telegram.write(ADA, "let me in");
+    let told = wait(&telegram, "code", |post| post.person == "7").await?;
+    let code = told.text.split_whitespace().find(|word| word.len() == 9 && word.contains('-'));
+    app.fill("chat-code", code.context("a code")?).await?;
+    app.click("chat-pair").await?;
+    app.find("chat-person").await?;
+    app.picture("chat-paired-light").await?;
+
+    // What is written in the chat is a session of the window, marked as what it is.
+    telegram.write(ADA, "Say something");
+    let answer = wait(&telegram, "answer", |post| post.text == "First answer.").await?;
+    assert_eq!(answer.person, "7");
+    app.click("settings-back").await?;
+    app.click("session-row").await?;
+    app.text_where("answer", "the answer", |text| text.contains("First answer.")).await?;
+    app.text_where("user-message", "where it was written", |text| {
+        text.contains("Telegram") && text.contains("Say something")
+    })
+    .await?;
+    app.picture("chat-session-light").await?;
+
+    // The connection drops: it is shown, and what was written meanwhile is answered once it is there again.
+    telegram.go_down();
+    page(&app).await?;
+    app.find("chat-standing[data-state=reconnecting]").await?;
+    app.picture("chat-lost-light").await?;
+    telegram.write(ADA, "And more");
+    telegram.come_up();
+    wait(&telegram, "second answer", |post| post.text == "Second answer.").await?;
+    app.find("chat-standing[data-state=connected]").await?;
+    app.close().await?;
+
+    // Written while Octo was closed; the token comes out of the keychain again.
+    telegram.write(ADA, "Still there?");
+    let app = Application::open(&desktop, &home, Theme::Light).await?;
+    wait(&telegram, "third answer", |post| post.text == "Third answer.").await?;
+    app.until("one session", async || Ok((app.all("session-row").await?.len() == 1).then_some(()))).await?;
+    app.click("session-row").await?;
+    app.until("all three answers", async || {
+        let answers = app.texts("answer").await?;
+        let whole =
+            ["First", "Second", "Third"].iter().all(|one| answers.iter().any(|text| text.contains(one)));
+        Ok(whole.then_some(()))
+    })
+    .await?;
+    app.close().await?;
+
+    let answers = telegram.posts().into_iter().filter(|post| post.text.ends_with("answer.")).count();
+    assert_eq!(answers, 3, "each is sent once");
+    server.assert_clean();
+    assert_eq!(server.replies_left(), 0);
+    assert_eq!(holding(&home, telegram.token())?, Vec::<String>::new(), "the token is nowhere in the home");
+    Ok(())
+}
+
+async fn page(app: &Application) -> Result<()> {
+    app.click("open-settings").await?;
+    app.click("settings-page[data-page=chats]").await
+}
+
+/// All that the window says.
+async fn said(app: &Application) -> Result<String> {
+    let text = app.script("return document.body.innerText").await?;
+    Ok(text.as_str().unwrap_or_default().to_owned())
+}
+
+/// Waits apart from the driver, which goes on meanwhile.
+async fn wait(
+    telegram: &TelegramServer,
+    what: &'static str,
+    fits: fn(&TelegramPost) -> bool,
+) -> Result<TelegramPost> {
+    let telegram = telegram.clone();
+    Ok(tokio::task::spawn_blocking(move || telegram.wait_for_post(what, fits)).await?)
+}
