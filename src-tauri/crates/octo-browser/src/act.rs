@@ -16,6 +16,7 @@ mod spot;
 mod text;
 mod upload;
 mod wait;
+mod wheel;
 mod write;
 
 pub use error::{ActError, Cover, Unfit};

@@ -18,12 +18,16 @@ pub enum ChatError {
     /// The service will not do it, however often it is asked.
     #[error("refused: {0}")]
     Refused(Refusal),
-    /// The service is not reached, or is not well. Nothing was done.
+    /// The service is not reached. Nothing was done.
     #[error("not reached: {0}")]
     Unreachable(String),
-    /// The connection broke after the request had gone out: whether it was done is not known.
+    /// The connection broke after the request had gone out, or what stands before the service is not well: whether it
+    /// was done is not known.
     #[error("no answer: {0}")]
     Unanswered(String),
+    /// Something on this computer that is over by itself: a keychain that is locked, a full disk.
+    #[error("not now: {0}")]
+    Here(ApiError),
     /// The proxy, the certificates or the server's address cannot be used.
     #[error("no way there: {0}")]
     Way(ApiError),
@@ -40,11 +44,6 @@ pub struct Refusal {
 }
 
 impl ChatError {
-    /// Whether the same may be asked again without being done twice.
-    pub fn may_ask_again(&self) -> bool {
-        matches!(self, Self::TooMuch(_) | Self::Unreachable(_))
-    }
-
     /// For the person.
     pub fn to_api(&self) -> ApiError {
         match self {
@@ -57,7 +56,7 @@ impl ChatError {
             Self::Unreachable(why) | Self::Unanswered(why) => {
                 ApiError::new("chat.unreachable").detail(why).retryable()
             }
-            Self::Way(error) => error.clone(),
+            Self::Here(error) | Self::Way(error) => error.clone(),
         }
     }
 }

@@ -11,7 +11,7 @@ use octo_protocol::ApiError;
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url, redirect};
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{error::Error as _, time::Duration};
 use wire::{Answer, Bot, File, Sent, Update};
 
@@ -24,10 +24,12 @@ pub const ANSWER_WAIT: Duration = Duration::from_secs(20);
 /// The largest file a bot is given, in bytes (the Bot API's own limit for `getFile`).
 pub const LARGEST_FILE: u64 = 20 * 1024 * 1024;
 const CONNECT: Duration = Duration::from_secs(10);
-/// The most of an answer that is read, in bytes: a hundred updates of 4,096 characters with their surroundings.
+/// The most of an answer that is read, in bytes.
 const LARGEST_ANSWER: u64 = 8 * 1024 * 1024;
 /// The longest wait the service may ask for; a larger number is a broken one.
 const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
+/// The most updates that are fetched at once, so that an answer stays below [`LARGEST_ANSWER`] whatever strangers write.
+const BATCH: u8 = 20;
 /// What is to be heard of: messages and buttons, no edits.
 const WANTED: [&str; 2] = ["message", "callback_query"];
 
@@ -93,12 +95,14 @@ impl Telegram {
     /// # Errors
     /// [`ChatError::Conflict`] where another program asks for the same.
     pub async fn news(&self, next: Option<i64>, wait: Duration) -> Result<Vec<Incoming>, ChatError> {
-        let mut asked = json!({ "timeout": wait.min(POLL).as_secs(), "allowed_updates": WANTED });
+        let mut asked =
+            json!({ "timeout": wait.min(POLL).as_secs(), "allowed_updates": WANTED, "limit": BATCH });
         if let Some(next) = next {
             asked["offset"] = next.into();
         }
-        let updates: Vec<Update> = self.ask("getUpdates", &asked, wait + ANSWER_WAIT).await?;
-        Ok(updates.into_iter().map(Update::read).collect())
+        // One that cannot be read is passed over, not fetched for ever.
+        let updates: Vec<Value> = self.ask("getUpdates", &asked, wait + ANSWER_WAIT).await?;
+        Ok(updates.into_iter().filter_map(Update::of).map(Update::read).collect())
     }
 
     /// Sends a post into somebody's chat.
@@ -193,10 +197,10 @@ impl Telegram {
             // A gateway's own page, or a server that is none of this service.
             return Err(match status {
                 status if status.is_server_error() => {
-                    ChatError::Unreachable(format!("HTTP {}", status.as_u16()))
+                    ChatError::Unanswered(format!("HTTP {}", status.as_u16()))
                 }
                 status if status.is_success() => {
-                    ChatError::Unreachable("the answer is not the service's".to_owned())
+                    ChatError::Unanswered("the answer is not the service's".to_owned())
                 }
                 status => refused(status.as_u16(), "the answer is not the service's"),
             });
@@ -239,7 +243,8 @@ fn failure(code: u16, said: String, wait: Option<Duration>) -> ChatError {
         }
         409 => ChatError::Conflict(said),
         429 => ChatError::TooMuch(wait.unwrap_or(ANSWER_WAIT).min(LONGEST_WAIT)),
-        500.. => ChatError::Unreachable(format!("{code}: {said}")),
+        // It may have been done all the same: a gateway gave up waiting.
+        500.. => ChatError::Unanswered(format!("{code}: {said}")),
         code => refused(code, said),
     }
 }
@@ -320,7 +325,7 @@ mod tests {
             (409, "Conflict: x", None, ChatError::Conflict("Conflict: x".into())),
             (429, "Too Many", second, ChatError::TooMuch(Duration::from_secs(1))),
             (429, "Too Many", Some(Duration::from_secs(u64::MAX)), ChatError::TooMuch(LONGEST_WAIT)),
-            (502, "Bad Gateway", None, ChatError::Unreachable("502: Bad Gateway".into())),
+            (502, "Bad Gateway", None, ChatError::Unanswered("502: Bad Gateway".into())),
             (403, "Forbidden: bot was blocked", None, refused(403, "Forbidden: bot was blocked")),
             (404, "Bad Request: no chat", None, refused(404, "Bad Request: no chat")),
         ] {

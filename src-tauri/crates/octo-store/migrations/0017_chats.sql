@@ -27,6 +27,17 @@ CREATE TABLE chats (
   UNIQUE (service, account, person)
 ) STRICT;
 
+-- Codes that strangers were told. Each process of the home knows them: any window may be where one is typed.
+CREATE TABLE chat_offers (
+  account TEXT NOT NULL,
+  person  TEXT NOT NULL,
+  name    TEXT NOT NULL,
+  code    TEXT NOT NULL,
+  until   INTEGER NOT NULL,
+  said_at INTEGER NOT NULL,
+  PRIMARY KEY (account, person)
+) STRICT;
+
 -- The sessions that were begun in a chat.
 CREATE TABLE chat_sessions (
   chat    INTEGER NOT NULL REFERENCES chats (key) ON DELETE CASCADE,

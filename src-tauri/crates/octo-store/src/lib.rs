@@ -39,7 +39,7 @@ pub use replace::{
 };
 pub use rows::*;
 pub use store::Store;
-pub use tables::chats::{ChatRow, Fetched, LetterRow};
+pub use tables::chats::{ChatRow, Fetched, LetterRow, OfferRow};
 pub use tables::journeys::Journey;
 pub use tables::library::{MemoryWriter, SkillChoice, SuggestionRow};
 pub use tables::neighbours::{NeighbourWork, StopWish};

@@ -63,6 +63,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Tells of what was stored.
+fn publish<T>(
+    outcome: Result<(T, Vec<Arc<Envelope>>), StoreError>,
+    published: &broadcast::Sender<Arc<Envelope>>,
+) -> Result<T, StoreError> {
+    outcome.map(|(value, envelopes)| {
+        for envelope in envelopes {
+            // Nobody listening is no error.
+            let _ = published.send(envelope);
+        }
+        value
+    })
+}
+
 impl Store {
     /// Opens `<home>/octo.db`, creating the home and the file where there are none, and brings the file to
     /// this Octo's schema after a backup. Blocking: call it before the runtime is busy, or from
@@ -106,6 +120,33 @@ impl Store {
         self.enqueue(work, move |outcome| {
             let _ = reply.send(outcome);
         })?;
+        self.watched(answer.await.map_err(|_| StoreError::Closed)?)
+    }
+
+    /// [`Store::write`] that is on the disk when this returns, also over a power cut: for what somebody else forgets
+    /// because it is stored here. Costs a sync of the disk.
+    ///
+    /// # Errors
+    /// As [`Store::write`].
+    pub async fn write_through<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        F: FnOnce(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let published = self.inner.published.clone();
+        self.post(Box::new(move |desk| {
+            let outcome = desk
+                .connection
+                .pragma_update(None, "synchronous", "FULL")
+                .map_err(StoreError::from)
+                .and_then(|()| transact(desk, work));
+            // Others have never waited for the disk: see `open`.
+            if let Err(error) = desk.connection.pragma_update(None, "synchronous", "NORMAL") {
+                tracing::warn!(%error, "the database goes on syncing at every commit");
+            }
+            let _ = reply.send(publish(outcome, &published));
+        }))?;
         self.watched(answer.await.map_err(|_| StoreError::Closed)?)
     }
 
@@ -196,15 +237,8 @@ impl Store {
     {
         let published = self.inner.published.clone();
         self.post(Box::new(move |desk| {
-            let outcome = transact(desk, work).map(|(value, envelopes)| {
-                for envelope in envelopes {
-                    // Nobody listening is no error.
-                    let _ = published.send(envelope);
-                }
-                value
-            });
             // Whoever asked may have gone; the write stands.
-            answer(outcome);
+            answer(publish(transact(desk, work), &published));
         }))
     }
 

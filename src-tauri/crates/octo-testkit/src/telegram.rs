@@ -52,6 +52,8 @@ struct State {
     trouble: VecDeque<Trouble>,
     is_down: bool,
     files: Vec<(String, Vec<u8>)>,
+    /// So many requests for files are cut off.
+    files_lost: u32,
 }
 
 enum Trouble {
@@ -144,6 +146,11 @@ impl TelegramServer {
     /// The next message of the bot arrives, and the bot does not hear so.
     pub fn swallow_next_answer(&self) {
         self.state().trouble.push_back(Trouble::Silence);
+    }
+
+    /// The next request for a file is cut off.
+    pub fn lose_next_file(&self) {
+        self.state().files_lost += 1;
     }
 
     /// What the bot sent so far.
@@ -245,6 +252,10 @@ fn answer(path: &str, asked: &Value, shared: &Shared) -> Option<(u16, Vec<u8>)> 
         return None;
     }
     if let Some(rest) = path.strip_prefix("/file/bot") {
+        if state.files_lost > 0 {
+            state.files_lost -= 1;
+            return None;
+        }
         let id = rest.strip_prefix(state.token.as_str())?.strip_prefix("/files/")?;
         let found = state.files.iter().find(|(known, _)| known == id);
         return Some(found.map_or((404, Vec::new()), |(_, bytes)| (200, bytes.clone())));

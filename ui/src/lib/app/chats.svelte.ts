@@ -50,6 +50,7 @@ export class TelegramForm {
 
   close(): void {
     this.open = false;
+    this.#check = null;
     this.token = "";
     this.problem = null;
   }

@@ -36,7 +36,7 @@ impl Opening {
 /// A node that is held for several questions, in a world the page cannot reach.
 pub(super) struct Grip {
     on: SessionId,
-    object: Option<RemoteObjectId>,
+    pub(super) object: Option<RemoteObjectId>,
 }
 
 pub(super) fn node(place: &Place) -> BackendNodeId {

@@ -162,25 +162,7 @@ impl Page {
                 true => Ok(Way::Set),
                 false => Err(Unfit::NoSuchText.into()),
             },
-            Scroll::By(place, x, y) => {
-                let (on, at) = match place {
-                    Some(place) => {
-                        let (parts, _) = self.parts(place).await?;
-                        (session(place), parts.first().map_or((0.0, 0.0), |part| part.middle()))
-                    }
-                    None => {
-                        let view = self.seen(self.session()).await?;
-                        (self.session().clone(), (view.client_width / 2.0, view.client_height / 2.0))
-                    }
-                };
-                let wheel = DispatchMouseEventParams {
-                    delta_x: Some(*x),
-                    delta_y: Some(*y),
-                    ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseWheel, at.0, at.1)
-                };
-                self.call_in(&on, wheel, LIMIT).await?;
-                Ok(Way::Input)
-            }
+            Scroll::By(place, x, y) => self.turn_wheel(place.as_ref(), (*x, *y)).await,
         }
     }
 

@@ -248,7 +248,13 @@ async fn a_covered_element_is_not_pressed_and_its_cover_is_named() {
     // It is scrolled to, and from under the header that stays.
     scene.click("button", "Far").await.expect("scrolled to");
     assert_eq!(scene.said().await, "far");
+    // It glides, and stands still when that is done: what is read then is where it stays.
+    scene.act(Act::Scroll(Scroll::By(None, 0.0, -100_000.0))).await.expect("scrolled");
     scene.act(Act::Scroll(Scroll::By(None, 0.0, 2_000.0))).await.expect("scrolled");
+    const LEFT: &str = "function() { const e = this.scrollingElement; return Math.min(2000, e.scrollHeight - e.clientHeight) - e.scrollTop }";
+    let document = scene.page.place_at(5.0, 5.0).await.expect("a place");
+    let left = scene.page.ask(&document, &LEFT.replace("this", "this.ownerDocument"), Vec::new()).await;
+    assert!(left.as_ref().is_ok_and(|left| left.as_f64().is_some_and(|left| left.abs() < 1.0)), "{left:?}");
     scene.click("button", "Far").await.expect("from below");
     scene.act(Act::Scroll(Scroll::ToText("head".to_owned()))).await.expect("there");
     let missing = scene.act(Act::Scroll(Scroll::ToText("nowhere".to_owned()))).await;

@@ -1,7 +1,9 @@
 //! What Telegram sends, as far as Octo reads it.
 
 use crate::{Incoming, Letter, LetterFile, Person, Press};
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::Value;
+use std::collections::HashMap;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Answer<T> {
@@ -52,7 +54,26 @@ struct Message {
     #[serde(default)]
     photo: Vec<Size>,
     document: Option<Document>,
+    #[serde(flatten)]
+    other: HashMap<String, IgnoredAny>,
 }
+
+/// What a message can bring that is not taken. A service message (somebody pinned something) has none of it.
+const NOT_TAKEN: [&str; 13] = [
+    "audio",
+    "contact",
+    "dice",
+    "game",
+    "live_photo",
+    "location",
+    "paid_media",
+    "poll",
+    "sticker",
+    "story",
+    "venue",
+    "video",
+    "voice",
+];
 
 #[derive(Debug, Deserialize)]
 struct User {
@@ -95,6 +116,12 @@ struct Callback {
 }
 
 impl Update {
+    /// Reads an update; of one that has another form than any known, only its number.
+    pub(super) fn of(value: Value) -> Option<Self> {
+        let update_id = value.get("update_id")?.as_i64()?;
+        Some(serde_json::from_value(value).unwrap_or(Self { update_id, message: None, callback_query: None }))
+    }
+
     pub(super) fn read(self) -> Incoming {
         let number = self.update_id;
         let nobody = Incoming { number, from: None, letter: None };
@@ -124,7 +151,11 @@ impl Update {
             bytes: document.file_size,
         }));
         let text = message.text.or(message.caption).unwrap_or_default();
-        let more = text.is_empty() && files.is_empty();
+        let brings = |name: &&str| message.other.contains_key(*name);
+        let more = NOT_TAKEN.iter().any(brings) || message.other.contains_key("video_note");
+        if text.is_empty() && files.is_empty() && !more {
+            return nobody;
+        }
         Incoming { number, from: Some(from.person()), letter: Some(Letter::Message { text, files, more }) }
     }
 }
@@ -145,7 +176,7 @@ impl User {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn read(update: Value) -> Incoming {
         serde_json::from_value::<Update>(update).unwrap().read()
@@ -171,12 +202,26 @@ mod tests {
             shown.letter,
             Some(Letter::Message { text: "This".into(), files: vec![file], more: false })
         );
+        let film = read(
+            json!({ "update_id": 7, "message": { "message_id": 3, "date": 1, "from": me(), "chat": alone,
+            "video": { "file_id": "v" }, "caption": "What is said?" } }),
+        );
+        let more = Letter::Message { text: "What is said?".into(), files: vec![], more: true };
+        assert_eq!(film.letter, Some(more));
         let spoken = read(json!({ "update_id": 7, "message": {
             "message_id": 3, "date": 1, "from": me(), "chat": alone, "voice": { "file_id": "v" } } }));
         assert_eq!(spoken.letter, Some(Letter::Message { text: String::new(), files: vec![], more: true }));
         let pressed =
             read(json!({ "update_id": 8, "callback_query": { "id": "c", "from": me(), "data": "d" } }));
         assert_eq!(pressed.letter, Some(Letter::Pressed(Press { id: "c".into(), data: "d".into() })));
+    }
+
+    #[test]
+    fn an_update_of_another_form_is_passed_over_by_its_number() {
+        let odd = json!({ "update_id": 9, "message": { "chat": "?" } });
+        let read = Update::of(odd).map(Update::read);
+        assert_eq!(read, Some(Incoming { number: 9, from: None, letter: None }));
+        assert!(Update::of(json!({ "message": {} })).is_none());
     }
 
     #[test]
@@ -191,6 +236,8 @@ mod tests {
             json!({ "update_id": 1, "message": { "message_id": 1, "date": 1, "from": bot,
                 "chat": { "id": 7, "type": "private" }, "text": "x" } }),
             json!({ "update_id": 1, "message": { "message_id": 1, "date": 1, "chat": channel, "text": "x" } }),
+            json!({ "update_id": 1, "message": { "message_id": 1, "date": 1, "from": me(),
+                "chat": { "id": 7, "type": "private" }, "pinned_message": { "message_id": 1 } } }),
             json!({ "update_id": 1, "edited_message": { "message_id": 1 } }),
             json!({ "update_id": 1, "callback_query": { "id": "c", "from": me() } }),
         ] {

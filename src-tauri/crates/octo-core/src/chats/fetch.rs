@@ -1,23 +1,29 @@
 //! The part that waits for what people write: one request that the service holds open, again and again. What comes is
-//! stored, then handed on; only then is more asked for, by which the service forgets what was stored.
+//! stored, on the disk itself, then handed on; only then is more asked for, by which the service forgets it.
 
 use super::{
-    Line, Talk, Words, hand, is_in_charge,
-    pairing::Stranger,
+    Line, Words,
+    hand::{self, Held},
+    is_in_charge,
+    pairing::{Pairing, Stranger},
     setting::Chats,
-    speak::{Waits, connection},
+    speak::{Waits, connection, say},
 };
 use crate::{
     octo::{FaintOcto, Octo},
     session::now,
 };
 use octo_chats::{ChatError, Incoming, POLL, Post, Telegram};
-use octo_protocol::{ApiError, ChatAccount, ChatConnection, ChatService, KeyState, Millis, Switch};
-use octo_store::{ChatRow, Fetched};
+use octo_protocol::{
+    ApiError, ChatAccount, ChatConnection, ChatService, ChatSettings, KeyState, Millis, Switch,
+};
+use octo_store::{ChatRow, Fetched, Store};
+use secrecy::ExposeSecret;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// How long until another look whether this process is in charge by now.
+/// How long until another look whether this process is in charge by now, and whether a letter that is held can go.
 const LOOK: Duration = Duration::from_secs(5);
 /// After how long without news the service may number anew ("at least a week"), in milliseconds; it keeps none for longer
 /// than a day, so that nothing that was stored can come again by then.
@@ -26,40 +32,9 @@ const NUMBERED_ANEW: Millis = 6 * 24 * 60 * 60 * 1_000;
 /// What is to be done next.
 enum Plan {
     /// Ask for news, from this number on, and wait so long for them.
-    Ask(Line, Option<i64>, Duration),
+    Ask(Option<i64>, Duration),
     /// Nothing, until something changes or this is over.
     Rest(Option<Duration>),
-}
-
-pub(super) fn begin(octo: &Octo, closing: CancellationToken) {
-    let (faint, mut changes) = (octo.faint(), octo.shared().chats.changes());
-    tokio::spawn(async move {
-        let mut waits = Waits::default();
-        loop {
-            changes.mark_unchanged();
-            let pause = tokio::select! {
-                () = closing.cancelled() => return,
-                pause = round(&faint, &mut waits, &mut changes) => pause,
-            };
-            match pause {
-                Pause::None => {}
-                Pause::Gone => return,
-                Pause::For(wait) => {
-                    let over = async {
-                        match wait {
-                            Some(wait) => tokio::time::sleep(wait).await,
-                            None => std::future::pending().await,
-                        }
-                    };
-                    tokio::select! {
-                        () = closing.cancelled() => return,
-                        changed = changes.changed() => if changed.is_err() { return },
-                        () = over => {}
-                    }
-                }
-            }
-        }
-    });
 }
 
 /// What lies before the next round.
@@ -70,107 +45,189 @@ enum Pause {
     Gone,
 }
 
-async fn round(
-    faint: &FaintOcto,
-    waits: &mut Waits,
-    changes: &mut tokio::sync::watch::Receiver<u64>,
-) -> Pause {
-    let Some(octo) = faint.whole() else { return Pause::Gone };
-    let planned = plan(&octo).await;
-    let (line, next, wait) = match planned {
-        Ok(Plan::Ask(line, next, wait)) => (line, next, wait),
-        Ok(Plan::Rest(wait)) => return Pause::For(wait),
-        Err(error) => return trouble(&octo, &error, waits),
+/// What is kept from round to round.
+struct Fetcher {
+    faint: FaintOcto,
+    changes: watch::Receiver<u64>,
+    /// Told when another process of the home stored something.
+    beside: watch::Receiver<u64>,
+    waits: Waits,
+    /// The account as it was asked last; none once something changed.
+    line: Option<Line>,
+    held: Held,
+}
+
+pub(super) fn begin(octo: &Octo, closing: CancellationToken) {
+    let mut fetcher = Fetcher {
+        faint: octo.faint(),
+        changes: octo.shared().chats.changes(),
+        beside: octo.neighbour_news(),
+        waits: Waits::default(),
+        line: None,
+        held: Held::default(),
     };
-    // What an earlier process stored and did not hand on.
-    if let Err(error) = hand::all(&octo, &line).await {
-        tracing::warn!(%error, "what was written in a chat is not handed on yet");
-        return Pause::For(Some(waits.next()));
-    }
-    // Not held while it waits: an application that is dropped goes.
-    drop(octo);
-    let news = tokio::select! {
-        _ = changes.changed() => return Pause::None,
-        news = line.telegram.news(next, wait) => news,
-    };
-    let Some(octo) = faint.whole() else { return Pause::Gone };
-    let kept = match news {
-        Ok(batch) => {
-            waits.over();
-            Chats::is_now(octo.shared(), ChatConnection::Connected);
-            keep(&octo, &line, batch).await
-        }
-        Err(error) => return trouble(&octo, &error, waits),
-    };
-    match kept {
-        Ok(strangers) => {
-            for stranger in strangers {
-                greet(&octo, &line, stranger).await;
+    tokio::spawn(async move {
+        loop {
+            if fetcher.changes.has_changed().unwrap_or(true) {
+                fetcher.line = None;
             }
-            Pause::None
+            fetcher.changes.mark_unchanged();
+            let pause = tokio::select! {
+                () = closing.cancelled() => return,
+                pause = fetcher.round() => pause,
+            };
+            let wait = match pause {
+                Pause::None => continue,
+                Pause::Gone => return,
+                Pause::For(wait) => wait,
+            };
+            let over = async {
+                match wait {
+                    Some(wait) => tokio::time::sleep(wait).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = closing.cancelled() => return,
+                changed = fetcher.changes.changed() => {
+                    fetcher.line = None;
+                    if changed.is_err() { return }
+                }
+                // Another window may have set it up.
+                changed = fetcher.beside.changed(), if wait.is_none() => if changed.is_err() { return },
+                () = over => {}
+            }
         }
-        // Nothing of it was stored: it is fetched again.
-        Err(error) => {
-            tracing::warn!(%error, "what was written in a chat cannot be stored; it is fetched again");
-            Pause::For(Some(waits.next()))
+    });
+}
+
+impl Fetcher {
+    async fn round(&mut self) -> Pause {
+        let Some(octo) = self.faint.whole() else { return Pause::Gone };
+        let (next, wait) = match self.plan(&octo).await {
+            Ok(Plan::Ask(next, wait)) => (next, wait),
+            Ok(Plan::Rest(wait)) => return Pause::For(wait),
+            Err(error) => return self.trouble(&octo, &error),
+        };
+        let Some(line) = self.line.clone() else { return Pause::None };
+        // What an earlier process or round stored and did not hand on.
+        if let Err(error) = hand::all(&octo, &line, &mut self.held).await {
+            return self.trouble(&octo, &ChatError::Here(error));
+        }
+        let wait = if self.held.is_empty() { wait } else { wait.min(LOOK) };
+        let (store, known) = (octo.shared().store.clone(), octo.shared().chats.stored());
+        // Not held while it waits: an application that is dropped goes.
+        drop(octo);
+        let news = tokio::select! {
+            _ = self.changes.changed() => {
+                self.line = None;
+                return Pause::None;
+            }
+            () = chosen_elsewhere(&mut self.beside, &store, &known) => return Pause::None,
+            news = line.telegram.news(next, wait) => news,
+        };
+        let Some(octo) = self.faint.whole() else { return Pause::Gone };
+        let batch = match news {
+            Ok(batch) => batch,
+            Err(error) => return self.trouble(&octo, &error),
+        };
+        match keep(&octo, &line, batch).await {
+            Ok(strangers) => {
+                self.waits.over();
+                Chats::is_now(octo.shared(), ChatConnection::Connected);
+                for stranger in strangers {
+                    greet(&octo, &line, stranger).await;
+                }
+                Pause::None
+            }
+            // Nothing of it was stored: it is fetched again.
+            Err(error) => self.trouble(&octo, &ChatError::Here(error)),
+        }
+    }
+
+    fn trouble(&mut self, octo: &Octo, error: &ChatError) -> Pause {
+        tracing::info!(%error, "a chat service cannot be asked");
+        self.line = None;
+        let wait = Chats::pause(error, &mut self.waits);
+        let at = now() + Millis::try_from(wait.as_millis()).unwrap_or(0);
+        let connection = connection(error, at);
+        let is_over = matches!(connection, ChatConnection::Refused { .. });
+        Chats::is_now(octo.shared(), connection);
+        Pause::For((!is_over).then_some(wait))
+    }
+
+    async fn plan(&mut self, octo: &Octo) -> Result<Plan, ChatError> {
+        let shared = octo.shared();
+        Chats::look(shared).await.map_err(ChatError::Here)?;
+        let Some(telegram) = shared.chats.telegram().filter(|telegram| telegram.on == Switch::On) else {
+            Chats::is_now(shared, ChatConnection::Off);
+            return Ok(Plan::Rest(None));
+        };
+        if telegram.token == KeyState::Missing {
+            return Err(ChatError::Way(ApiError::new("chat.token_missing")));
+        }
+        if !is_in_charge(octo).await.map_err(ChatError::Here)? {
+            Chats::is_now(shared, ChatConnection::Elsewhere);
+            return Ok(Plan::Rest(Some(LOOK)));
+        }
+        let line = match self.line.take() {
+            Some(line) => line,
+            None => line(octo).await?,
+        };
+        let account = line.account.clone();
+        self.line = Some(line);
+        if telegram.bot.as_ref() != Some(&account) {
+            octo.learn_bot(account.clone()).await.map_err(ChatError::Here)?;
+        }
+        let service = ChatService::Telegram;
+        let fetched = shared.store.read(move |reader| reader.fetched(service, &account.id)).await;
+        let fetched = fetched.map_err(|error| ChatError::Here(error.into()))?;
+        // One of the future is of a clock that was ahead.
+        let is_fresh = |fetched: &Fetched| (0..NUMBERED_ANEW).contains(&(now() - fetched.at));
+        let next = fetched.filter(is_fresh).map(|fetched| fetched.next);
+        // Whether it works is known at once where nothing is waited for.
+        let wait = match Chats::state(shared).await.map_err(ChatError::Here)?.telegram {
+            ChatConnection::Connected => POLL,
+            ChatConnection::Reconnecting { .. } => Duration::ZERO,
+            ChatConnection::Off
+            | ChatConnection::Connecting
+            | ChatConnection::Elsewhere
+            | ChatConnection::Refused { .. } => {
+                Chats::is_now(shared, ChatConnection::Connecting);
+                Duration::ZERO
+            }
+        };
+        Ok(Plan::Ask(next, wait))
+    }
+}
+
+/// Waits until another process of the home stored other settings than these.
+async fn chosen_elsewhere(beside: &mut watch::Receiver<u64>, store: &Store, known: &ChatSettings) {
+    loop {
+        if beside.changed().await.is_err() {
+            return std::future::pending().await;
+        }
+        if store.read(|reader| reader.settings()).await.is_ok_and(|settings| settings.chats != *known) {
+            return;
         }
     }
 }
 
-fn trouble(octo: &Octo, error: &ChatError, waits: &mut Waits) -> Pause {
-    tracing::info!(%error, "a chat service cannot be asked");
-    let wait = Chats::pause(error, waits);
-    let at = now() + Millis::try_from(wait.as_millis()).unwrap_or(0);
-    let connection = connection(error, at);
-    let is_over = matches!(connection, ChatConnection::Refused { .. });
-    Chats::is_now(octo.shared(), connection);
-    Pause::For((!is_over).then_some(wait))
-}
-
-async fn plan(octo: &Octo) -> Result<Plan, ChatError> {
-    let shared = octo.shared();
-    let of_store = |error: ApiError| ChatError::Unreachable(error.to_string());
-    let on = shared.chats.telegram().filter(|telegram| telegram.on == Switch::On);
-    let Some(telegram) = on.filter(|telegram| telegram.token != KeyState::Missing) else {
-        Chats::is_now(shared, ChatConnection::Off);
-        return Ok(Plan::Rest(None));
-    };
-    if !is_in_charge(octo).await.map_err(of_store)? {
-        Chats::is_now(shared, ChatConnection::Elsewhere);
-        return Ok(Plan::Rest(Some(LOOK)));
-    }
-    let line = line(octo).await?;
-    let (service, account) = (ChatService::Telegram, line.account.id.clone());
-    let fetched = shared.store.read(move |reader| reader.fetched(service, &account)).await;
-    let fetched = fetched.map_err(|error| of_store(error.into()))?;
-    let next = fetched.filter(|fetched| now() - fetched.at < NUMBERED_ANEW).map(|fetched| fetched.next);
-    if telegram.bot.as_ref() != Some(&line.account) {
-        octo.learn_bot(line.account.clone()).await.map_err(of_store)?;
-    }
-    // Whether it works is known at once where nothing is waited for.
-    let wait = match Chats::state(shared).await.map_err(of_store)?.telegram {
-        ChatConnection::Connected => POLL,
-        ChatConnection::Reconnecting { .. } => Duration::ZERO,
-        ChatConnection::Off
-        | ChatConnection::Connecting
-        | ChatConnection::Elsewhere
-        | ChatConnection::Refused { .. } => {
-            Chats::is_now(shared, ChatConnection::Connecting);
-            Duration::ZERO
-        }
-    };
-    Ok(Plan::Ask(line, next, wait))
-}
-
-/// The account as the settings have it; asked for its name where nobody tested the token.
+/// The account as the settings have it; asked for its name where nobody tested the token, and where the token is of
+/// another account than the settings say.
 pub(super) async fn line(octo: &Octo) -> Result<Line, ChatError> {
     let shared = octo.shared();
     let missing = || ChatError::Way(ApiError::new("chat.token_missing"));
     let settings = shared.chats.telegram().ok_or_else(missing)?;
     let server = settings.server.as_deref();
-    let token = shared.chats.token(server).await.map_err(ChatError::Way)?;
+    let token = shared.chats.token(server).await.map_err(|error| match error.key.as_str() {
+        "key.not_read" => ChatError::Here(error),
+        _ => ChatError::Way(error),
+    })?;
+    // "123456:ABC": the number is the bot's own.
+    let of = token.expose_secret().split(':').next().unwrap_or_default().to_owned();
     let telegram = Telegram::new(&shared.models.reach(), server, token)?;
-    let account = match settings.bot {
+    let account = match settings.bot.filter(|bot| bot.id == of) {
         Some(bot) => bot,
         None => {
             let bot = telegram.me().await?;
@@ -193,7 +250,8 @@ async fn keep(octo: &Octo, line: &Line, batch: Vec<Incoming>) -> Result<Vec<Stra
             letters.push((from, json));
         }
     }
-    let written = octo.shared().store.write(move |tx| {
+    // The service forgets it with the next request: by then a power cut must not take it either.
+    let written = octo.shared().store.write_through(move |tx| {
         let service = ChatService::Telegram;
         let known: Vec<ChatRow> =
             tx.chats(service)?.into_iter().filter(|chat| chat.account == account).collect();
@@ -222,20 +280,21 @@ async fn greet(octo: &Octo, line: &Line, stranger: Stranger) {
     // The bytes in the middle of such an id say what kind it is.
     let chance = [chance[0], chance[1], chance[2], chance[3], chance[4], chance[5], chance[14], chance[15]];
     let person = stranger.person.clone();
-    let code = octo.shared().chats.pairing(|pairing| pairing.ask(stranger.clone(), now(), chance));
-    let Some(code) = code else { return };
-    let post = Post::plain(Words::of(octo).fill("chat.code", &[("code", &code)]));
-    let chat = ChatRow {
-        key: 0,
-        service: ChatService::Telegram,
-        account: stranger.account,
-        person,
-        name: stranger.name,
-        paired_at: 0,
-        session: None,
-        told: 0,
-        telling: None,
-        at_desk: false,
-    };
-    Talk { octo, line, chat: &chat }.say(post).await;
+    let asked = octo.shared().store.write(move |tx| {
+        let mut pairing = Pairing(tx.chat_offers()?);
+        let before = pairing.clone();
+        let code = pairing.ask(stranger, now(), chance);
+        if pairing != before {
+            tx.put_chat_offers(&pairing.0)?;
+        }
+        Ok(code)
+    });
+    match asked.await {
+        Ok(Some(code)) => {
+            let post = Post::plain(Words::of(octo).fill("chat.code", &[("code", &code)]));
+            say(octo, line, &person, post).await;
+        }
+        Ok(None) => {}
+        Err(error) => tracing::warn!(%error, "a stranger in a chat was told no code"),
+    }
 }

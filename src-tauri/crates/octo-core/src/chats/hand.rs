@@ -4,69 +4,129 @@
 use super::{
     Line, Talk, Words,
     orders::{Order, read},
+    speak::Said,
     telling,
 };
-use crate::{octo::Octo, session::Via};
-use octo_chats::{LARGEST_FILE, Letter, LetterFile, Post, Press};
+use crate::{
+    octo::Octo,
+    session::Via,
+    slash::{self, Command, Parsed},
+};
+use octo_chats::{ChatError, LARGEST_FILE, Letter, LetterFile, Post, Press};
 use octo_protocol::{
     Answer, AnswerQuestion, ApiError, Ask, Block, ErrorCode, Role, SessionId, SessionInfo, SessionStatus,
 };
 use octo_store::{ChatRow, LetterRow};
+use std::collections::HashSet;
 
 /// How many sessions of a chat are listed.
 const LISTED: u32 = 9;
+/// Letters that are looked at together.
+const LETTERS: u32 = 100;
+/// The most words that end the wait of a pressed button (Telegram: "0-200 characters").
+const ACKNOWLEDGED: usize = 150;
 
-/// Hands on all that is stored, the oldest first.
+/// Letters that cannot go now, whose people were told so.
+#[derive(Debug, Default)]
+pub(super) struct Held(HashSet<i64>);
+
+impl Held {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// What became of a letter.
+enum Taken {
+    /// It is done with.
+    Done,
+    /// It waits for something that is over by itself, and so does all that its chat sent after it.
+    Waits(ApiError),
+}
+
+/// Hands on all that is stored, the oldest first. One that cannot go now holds up its own chat and no other.
 ///
 /// # Errors
 /// Those of the store: what is not handed on stays.
-pub(super) async fn all(octo: &Octo, line: &Line) -> Result<(), ApiError> {
+pub(super) async fn all(octo: &Octo, line: &Line, held: &mut Held) -> Result<(), ApiError> {
     let store = &octo.shared().store;
-    loop {
-        let read = store.read(|reader| {
-            let Some(letter) = reader.first_letter()? else { return Ok(None) };
-            let chat = reader.chat(letter.chat)?;
-            Ok(Some((letter, chat)))
-        });
-        let Some((letter, chat)) = read.await.map_err(ApiError::from)? else { return Ok(()) };
-        let key = letter.key;
+    let mut waiting: HashSet<i64> = HashSet::new();
+    let letters = store.read(|reader| reader.letters(LETTERS)).await.map_err(ApiError::from)?;
+    let before = std::mem::take(&mut held.0);
+    for letter in letters {
+        let (key, of) = (letter.key, letter.chat);
+        if waiting.contains(&of) {
+            continue;
+        }
+        // Read for each: the one before it may have led the chat elsewhere, and somebody may be shut out meanwhile.
+        let chat = store.read(move |reader| reader.chat(of)).await.map_err(ApiError::from)?;
         // Of another bot than the one that is connected now there is nobody to answer.
-        if let Some(chat) = chat.filter(|chat| chat.account == line.account.id) {
+        if let Some(chat) = chat.filter(|chat| line.is_of(chat)) {
             let talk = Talk { octo, line, chat: &chat };
-            match talk.take(&letter).await {
-                Ok(()) => {}
-                Err(error) if may_pass(&error) => return Err(error),
-                Err(error) => {
-                    talk.say(Post::plain(Words::of(octo).error(&error))).await;
+            if let Taken::Waits(error) = talk.take(&letter).await? {
+                tracing::info!(%error, "what was written in a chat waits");
+                if !before.contains(&key) && error.code == Some(ErrorCode::InUse) {
+                    talk.say_words("chat.waits").await;
                 }
+                held.0.insert(key);
+                waiting.insert(of);
+                continue;
             }
         }
         store.write(move |tx| tx.letter_done(key)).await.map_err(ApiError::from)?;
     }
+    Ok(())
 }
 
 /// Whether what went wrong is over by itself, so that the letter waits for it.
 fn may_pass(error: &ApiError) -> bool {
-    error.is_of_the_store() || error.code == Some(ErrorCode::InUse)
+    let may = ["store.full", "store.busy", "chat.unreachable", "chat.too_much", "session.unavailable"];
+    error.code == Some(ErrorCode::InUse) || may.contains(&error.key.as_str())
 }
 
 impl Talk<'_> {
-    async fn take(&self, row: &LetterRow) -> Result<(), ApiError> {
-        let Ok(letter) = serde_json::from_str::<Letter>(&row.letter_json) else {
-            tracing::warn!("a letter that an earlier version stored cannot be read");
-            return Ok(());
+    /// Carries a letter out. One that is refused is done with once its person knows, or cannot be told at all.
+    async fn take(&self, row: &LetterRow) -> Result<Taken, ApiError> {
+        let words = Words::of(self.octo);
+        let refused = match serde_json::from_str::<Letter>(&row.letter_json) {
+            Ok(letter) => match self.carry(letter, row.key).await {
+                Ok(()) => return Ok(Taken::Done),
+                Err(error) if may_pass(&error) => return Ok(Taken::Waits(error)),
+                Err(error) => words.error(&error),
+            },
+            Err(error) => {
+                tracing::warn!(%error, "a letter of another version of Octo cannot be read");
+                words.say("chat.unreadable")
+            }
         };
+        match self.say(Post::plain(refused)).await {
+            Said::Over => Ok(Taken::Done),
+            Said::NotYet => Ok(Taken::Waits(ApiError::new("chat.unreachable").retryable())),
+        }
+    }
+
+    async fn carry(&self, letter: Letter, row: i64) -> Result<(), ApiError> {
         match letter {
             Letter::Pressed(press) => self.press(press).await,
-            Letter::Message { more: true, .. } => {
+            Letter::Message { text, files, more: true } if text.trim().is_empty() && files.is_empty() => {
                 self.say_words("chat.only_words").await;
                 Ok(())
             }
-            Letter::Message { text, files, .. } => {
+            Letter::Message { text, files, more } => {
                 let order = if files.is_empty() { read(&text) } else { Order::ForTheSession };
-                self.carry_out(order, row.key, text, files).await
+                self.carry_out(order, row, text, files).await?;
+                if more {
+                    self.say_words("chat.part_left").await;
+                }
+                Ok(())
             }
         }
+    }
+
+    /// Puts a letter away whose order is carried out, before that is said: saying it twice would be of no use.
+    async fn put_away(&self, letter: i64) -> Result<(), ApiError> {
+        let gone = self.octo.shared().store.write(move |tx| tx.letter_done(letter)).await;
+        gone.map_err(ApiError::from)
     }
 
     async fn carry_out(
@@ -93,8 +153,12 @@ impl Talk<'_> {
             Order::Status => self.status(words).await?,
             Order::List => self.list(words).await?,
             Order::Open(number) => self.open(number, words).await?,
-            Order::Last => return self.last().await,
+            Order::Last => {
+                self.put_away(letter).await?;
+                return self.last().await;
+            }
         };
+        self.put_away(letter).await?;
         self.say(Post::plain(said)).await;
         Ok(())
     }
@@ -102,8 +166,12 @@ impl Talk<'_> {
     /// Puts a message into the chat's session, or begins one with it.
     async fn send(&self, letter: i64, text: String, files: Vec<LetterFile>) -> Result<(), ApiError> {
         let known = self.session().await?.map(|session| session.id);
-        // One that is to begin has its files before it.
+        // Files are fetched only for a session that can take them. One that is to begin has its files before it.
         let session = known.unwrap_or_default();
+        match known {
+            Some(session) => drop(self.octo.session(session).await?),
+            None => self.octo.may_start_in_chat().await?,
+        }
         let mut blocks = Vec::new();
         if !text.trim().is_empty() {
             blocks.push(Block::Text { text });
@@ -112,8 +180,21 @@ impl Talk<'_> {
             blocks.push(self.fetch(session, file).await?);
         }
         let via = Via { service: self.chat.service, letter };
+        let renames = matches!(slash::parse(&blocks), Parsed::Command(Command::Rename(_)));
+        // While files came somebody may have been shut out.
+        let chat = self.chat.key;
+        let known_still = self.octo.shared().store.read(move |reader| reader.chat(chat)).await;
+        if known_still.map_err(ApiError::from)?.is_none() {
+            return Ok(());
+        }
         match known {
-            Some(session) => self.octo.send_via(session, blocks, via).await.map(drop),
+            Some(session) => {
+                self.octo.send_via(session, blocks, via).await?;
+                if renames {
+                    self.say_words("chat.renamed").await;
+                }
+                Ok(())
+            }
             None => self.octo.start_in_chat(session, self.chat.key, blocks, via).await.map(drop),
         }
     }
@@ -207,7 +288,9 @@ impl Talk<'_> {
                     self.say(post).await;
                 }
             }
-            None => self.say_words("chat.no_answer").await,
+            None => {
+                self.say_words("chat.no_answer").await;
+            }
         }
         Ok(())
     }
@@ -217,10 +300,10 @@ impl Talk<'_> {
         let words = Words::of(self.octo);
         let answered = self.answer(&press).await;
         let said = match &answered {
-            Ok(Some(answer)) => telling::excerpt(answer, 150),
+            Ok(Some(answer)) => telling::excerpt(answer, ACKNOWLEDGED),
             Ok(None) => words.say("chat.question_gone"),
             Err(error) if may_pass(error) => return Err(error.clone()),
-            Err(error) => words.error(error),
+            Err(error) => telling::excerpt(&words.error(error), ACKNOWLEDGED),
         };
         if let Err(error) = self.line.telegram.acknowledge(&press.id, &said).await {
             // It only ends the waiting mark on the button.
@@ -265,16 +348,19 @@ impl Talk<'_> {
         if file.bytes.is_some_and(|bytes| bytes > LARGEST_FILE) {
             return Err(too_large());
         }
-        let bytes = self.line.telegram.file(&file.id, LARGEST_FILE).await.map_err(|error| {
-            let why = error.to_api();
-            ApiError::new("chat.file_missing").arg("name", &name).detail(why)
+        let bytes = self.line.telegram.file(&file.id, LARGEST_FILE).await.map_err(|error| match error {
+            // It is still there, and fetching it again takes nothing from anybody.
+            error @ (ChatError::TooMuch(_) | ChatError::Unreachable(_) | ChatError::Unanswered(_)) => {
+                error.to_api()
+            }
+            error => ApiError::new("chat.file_missing").arg("name", &name).detail(error.to_api()),
         })?;
         self.octo.receive(session, name, bytes).await
     }
 }
 
-/// Whether a chat is of an account.
 impl Line {
+    /// Whether a chat is of this account.
     pub(super) fn is_of(&self, chat: &ChatRow) -> bool {
         chat.account == self.account.id
     }

@@ -3,6 +3,7 @@
 //! point: whoever calls themselves by a known name still has another code.
 
 use octo_protocol::Millis;
+use octo_store::OfferRow;
 
 /// What codes are made of: nothing that is mistaken for something else.
 const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
@@ -26,50 +27,46 @@ pub(super) struct Stranger {
     pub name: String,
 }
 
-/// The codes that are open.
-#[derive(Debug, Default)]
-pub(super) struct Pairing {
-    offers: Vec<Offer>,
-}
-
-#[derive(Debug)]
-struct Offer {
-    stranger: Stranger,
-    code: String,
-    until: Millis,
-    said_at: Millis,
-}
+/// The codes that are open, as the store has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Pairing(pub(super) Vec<OfferRow>);
 
 impl Pairing {
     /// The code to tell somebody; none where they were told a moment ago, and where too many ask. `chance` are bytes
     /// nobody can guess.
     pub(super) fn ask(&mut self, stranger: Stranger, now: Millis, chance: [u8; LENGTH]) -> Option<String> {
-        self.offers.retain(|offer| offer.until > now);
-        let is_theirs = |offer: &&mut Offer| {
-            offer.stranger.person == stranger.person && offer.stranger.account == stranger.account
-        };
-        if let Some(offer) = self.offers.iter_mut().find(is_theirs) {
-            if now.saturating_sub(offer.said_at) < BETWEEN {
+        self.forget_old(now);
+        let is_theirs =
+            |offer: &&mut OfferRow| offer.person == stranger.person && offer.account == stranger.account;
+        if let Some(offer) = self.0.iter_mut().find(is_theirs) {
+            if (0..BETWEEN).contains(&now.saturating_sub(offer.said_at)) {
                 return None;
             }
             offer.said_at = now;
             return Some(offer.code.clone());
         }
-        if self.offers.len() >= MOST {
+        if self.0.len() >= MOST {
             return None;
         }
         let code: String = chance.iter().map(|byte| char::from(LETTERS[usize::from(byte & 31)])).collect();
         let (first, last) = code.split_at(LENGTH / 2);
-        let shown = format!("{first}-{last}");
-        self.offers.push(Offer { stranger, code: shown.clone(), until: now + LIFE, said_at: now });
-        Some(shown)
+        let code = format!("{first}-{last}");
+        let Stranger { account, person, name } = stranger;
+        self.0.push(OfferRow { account, person, name, code: code.clone(), until: now + LIFE, said_at: now });
+        Some(code)
     }
 
     /// Whoever was told this code, however it was typed. It is good once.
     pub(super) fn take(&mut self, typed: &str, now: Millis) -> Option<Stranger> {
-        self.offers.retain(|offer| offer.until > now);
-        let place = self.offers.iter().position(|offer| plain(&offer.code) == plain(typed))?;
-        Some(self.offers.remove(place).stranger)
+        self.forget_old(now);
+        let place = self.0.iter().position(|offer| plain(&offer.code) == plain(typed))?;
+        let OfferRow { account, person, name, .. } = self.0.remove(place);
+        Some(Stranger { account, person, name })
+    }
+
+    /// One of a clock that was ahead is no better than an old one.
+    fn forget_old(&mut self, now: Millis) {
+        self.0.retain(|offer| (1..=LIFE).contains(&offer.until.saturating_sub(now)));
     }
 }
 

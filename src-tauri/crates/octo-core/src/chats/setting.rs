@@ -29,7 +29,6 @@ pub(crate) struct Chats {
     keys: KeyRing,
     settings: Mutex<ChatSettings>,
     connection: Mutex<ChatConnection>,
-    pairing: Mutex<Pairing>,
     /// Counts changes of the settings: whoever waits begins anew.
     changed: watch::Sender<u64>,
     /// A chat goes on with another session.
@@ -43,7 +42,6 @@ impl Chats {
             keys,
             settings: Mutex::new(settings.clone()),
             connection: Mutex::new(ChatConnection::Off),
-            pairing: Mutex::default(),
             changed: watch::Sender::new(0),
             led: Arc::default(),
             news: broadcast::channel(NEWS).0,
@@ -86,13 +84,24 @@ impl Chats {
         settings
     }
 
-    pub(super) fn telegram(&self) -> Option<TelegramSettings> {
-        let settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.as_of_now(settings).telegram
+    /// The settings as this process knows them to be stored.
+    pub(super) fn stored(&self) -> ChatSettings {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn pairing<T>(&self, act: impl FnOnce(&mut Pairing) -> T) -> T {
-        act(&mut self.pairing.lock().unwrap_or_else(PoisonError::into_inner))
+    /// Telegram as this process knows it.
+    pub(crate) fn telegram(&self) -> Option<TelegramSettings> {
+        self.as_of_now(self.stored()).telegram
+    }
+
+    /// Takes what another process of the home may have chosen into use.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(super) async fn look(shared: &Shared) -> Result<(), ApiError> {
+        let stored = shared.store.read(|reader| reader.settings()).await.map_err(ApiError::from)?;
+        shared.chats.follow(&stored.chats);
+        Ok(())
     }
 
     /// What is told of chat services from now on.
@@ -194,9 +203,24 @@ impl Chats {
         found.ok_or_else(|| ApiError::new("chat.token_missing"))
     }
 
-    /// Forgets the token. There being none is no error.
+    /// Forgets the token of the present settings. There being none is no error.
     pub(crate) async fn forget(&self) -> Result<(), ApiError> {
-        let Some(telegram) = self.telegram() else { return Ok(()) };
+        match self.telegram() {
+            Some(telegram) => self.forget_of(&telegram).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets the token of settings that held before, where it is at another server than that of the present ones.
+    pub(crate) async fn forget_former(&self, before: &TelegramSettings) -> Result<(), ApiError> {
+        let host = |telegram: &TelegramSettings| server_address(telegram.server.as_deref()).ok();
+        match self.telegram() {
+            Some(now) if host(&now) == host(before) => Ok(()),
+            Some(_) | None => self.forget_of(before).await,
+        }
+    }
+
+    async fn forget_of(&self, telegram: &TelegramSettings) -> Result<(), ApiError> {
         let (_, host) = server_address(telegram.server.as_deref())?;
         self.keys.forget(OWNER, &host, Slot::Key).await
     }
@@ -216,13 +240,16 @@ impl Chats {
     /// # Errors
     /// `chat.code_unknown`.
     pub(crate) async fn pair(shared: &Arc<Shared>, code: &str) -> Result<PairedPerson, ApiError> {
-        let stranger = shared.chats.pairing(|pairing| pairing.take(code, now()));
-        let stranger = stranger.ok_or_else(|| ApiError::new("chat.code_unknown"))?;
+        let code = code.to_owned();
         let paired = shared.store.write(move |tx| {
+            let mut pairing = Pairing(tx.chat_offers()?);
+            let Some(stranger) = pairing.take(&code, now()) else { return Ok(None) };
+            tx.put_chat_offers(&pairing.0)?;
             let who = (stranger.person.as_str(), stranger.name.as_str());
-            tx.pair(ChatService::Telegram, &stranger.account, who, now())
+            tx.pair(ChatService::Telegram, &stranger.account, who, now()).map(Some)
         });
         let row = paired.await.map_err(ApiError::from)?;
+        let row = row.ok_or_else(|| ApiError::new("chat.code_unknown"))?;
         shared.chats.changed();
         Self::tell(shared);
         Ok(PairedPerson { key: row.key, service: row.service, name: row.name, paired_at: row.paired_at })

@@ -1,8 +1,10 @@
 //! Sending: again where it is known that nothing was done, and never where it may have been.
 
-use super::{Talk, Words, setting::Chats};
+use super::{Line, Talk, Words, setting::Chats};
+use crate::octo::Octo;
 use octo_chats::{ChatError, Post};
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// How often words of Octo's own are tried; whoever does not get them asks again.
@@ -29,27 +31,45 @@ impl Waits {
     }
 }
 
-impl Talk<'_> {
-    /// Says something of Octo's own. That it did not get there is logged and no more: nothing hangs on it.
-    pub(super) async fn say(&self, post: Post) {
-        let mut waits = Waits::default();
-        for _ in 0..TRIES {
-            let wait = match self.line.telegram.send(&self.chat.person, &post).await {
-                Ok(()) => return,
-                Err(ChatError::TooMuch(wait)) => wait.min(LONGEST),
-                Err(ChatError::Unreachable(_)) => waits.next(),
-                Err(error) => return tracing::warn!(%error, "something could not be said in a chat"),
-            };
-            tokio::select! {
-                () = self.octo.shared().closing.cancelled() => return,
-                () = tokio::time::sleep(wait) => {}
+/// Whether words of Octo's own got there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    /// They did, or never will.
+    Over,
+    /// The service is not reached.
+    NotYet,
+}
+
+/// Says something of Octo's own to somebody.
+pub(super) async fn say(octo: &Octo, line: &Line, person: &str, post: Post) -> Said {
+    let mut waits = Waits::default();
+    for _ in 0..TRIES {
+        let wait = match line.telegram.send(person, &post).await {
+            Ok(()) => return Said::Over,
+            Err(ChatError::TooMuch(wait)) if wait <= LONGEST => wait,
+            Err(ChatError::TooMuch(_)) => return Said::NotYet,
+            Err(ChatError::Unreachable(_)) => waits.next(),
+            Err(error) => {
+                tracing::warn!(%error, "something could not be said in a chat");
+                return Said::Over;
             }
+        };
+        tokio::select! {
+            () = octo.shared().closing.cancelled() => break,
+            () = tokio::time::sleep(wait) => {}
         }
-        tracing::warn!("something was not said in a chat: the service is not reached");
+    }
+    Said::NotYet
+}
+
+impl Talk<'_> {
+    /// Says something of Octo's own. Nothing hangs on it: whoever does not get it asks again.
+    pub(super) async fn say(&self, post: Post) -> Said {
+        say(self.octo, self.line, &self.chat.person, post).await
     }
 
-    pub(super) async fn say_words(&self, key: &str) {
-        self.say(Post::plain(Words::of(self.octo).say(key))).await;
+    pub(super) async fn say_words(&self, key: &str) -> Said {
+        self.say(Post::plain(Words::of(self.octo).say(key))).await
     }
 }
 
@@ -65,12 +85,21 @@ pub(super) enum Sending {
 }
 
 /// Sends posts in their order. Where the first does not get there it is said at once; once one did, the rest waits for the
-/// service here, until `ends` says otherwise.
-pub(super) async fn send_all(talk: &Talk<'_>, posts: &[Post], ends: &CancellationToken) -> Sending {
+/// service here, until the application ends, or its line is another.
+pub(super) async fn send_all(
+    talk: &Talk<'_>,
+    posts: &[Post],
+    ends: &CancellationToken,
+    changes: &mut watch::Receiver<u64>,
+) -> Sending {
     let mut waits = Waits::default();
     let mut rest = posts.iter().enumerate();
     let mut next = rest.next();
     while let Some((place, post)) = next {
+        // Somebody may have been shut out, and the token taken back: that is looked at before more is said.
+        if changes.has_changed().unwrap_or(true) && place > 0 {
+            return Sending::Doubtful;
+        }
         let wait = match talk.line.telegram.send(&talk.chat.person, post).await {
             Ok(()) => {
                 waits = Waits::default();
@@ -78,7 +107,12 @@ pub(super) async fn send_all(talk: &Talk<'_>, posts: &[Post], ends: &Cancellatio
                 continue;
             }
             Err(ChatError::TooMuch(wait)) => wait,
-            Err(error @ (ChatError::Unreachable(_) | ChatError::Token(_) | ChatError::Conflict(_))) => {
+            Err(
+                error @ (ChatError::Unreachable(_)
+                | ChatError::Token(_)
+                | ChatError::Conflict(_)
+                | ChatError::Here(_)),
+            ) => {
                 tracing::debug!(%error, "an answer waits for its chat service");
                 waits.next()
             }
@@ -98,6 +132,7 @@ pub(super) async fn send_all(talk: &Talk<'_>, posts: &[Post], ends: &Cancellatio
         }
         tokio::select! {
             () = ends.cancelled() => return Sending::Doubtful,
+            _ = changes.changed() => return Sending::Doubtful,
             () = tokio::time::sleep(wait) => {}
         }
     }
@@ -114,6 +149,7 @@ pub(super) fn connection(error: &ChatError, at: octo_protocol::Millis) -> octo_p
         | ChatError::TooMuch(_)
         | ChatError::Refused(_)
         | ChatError::Unreachable(_)
+        | ChatError::Here(_)
         | ChatError::Unanswered(_) => ChatConnection::Reconnecting { error: said, at },
     }
 }

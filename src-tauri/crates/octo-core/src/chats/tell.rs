@@ -15,8 +15,15 @@ use crate::octo::{FaintOcto, Octo};
 use octo_chats::Post;
 use octo_protocol::{ApiError, ChatConnection, ChatService, Envelope, SessionId, SessionStatus, Topic};
 use octo_store::ChatRow;
-use std::{collections::HashSet, sync::Arc, time::Duration};
-use tokio::sync::broadcast::{Receiver, error::RecvError};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::sync::{
+    broadcast::{Receiver, error::RecvError},
+    watch,
+};
 use tokio_util::sync::CancellationToken;
 
 /// Events that are read at once.
@@ -25,39 +32,74 @@ const BATCH: u32 = 100;
 const TYPING: Duration = Duration::from_secs(4);
 /// How long until another look where something could not be read or said.
 const AGAIN: Duration = Duration::from_secs(10);
+/// For how long what happens is gathered: one step of an agent is several events.
+const GATHER: Duration = Duration::from_millis(200);
+
+/// What is kept from look to look.
+struct Teller {
+    faint: FaintOcto,
+    closing: CancellationToken,
+    changes: watch::Receiver<u64>,
+    /// The sessions of chats.
+    followed: HashSet<SessionId>,
+    /// The account as it was used last; none once something changed.
+    line: Option<Line>,
+    /// When it was shown last that something is being written, by chat.
+    typed: HashMap<i64, Instant>,
+}
 
 pub(super) fn begin(octo: &Octo, closing: CancellationToken) {
-    let (faint, chats, mut events) = (octo.faint(), &octo.shared().chats, octo.events());
-    let (mut changes, mut connection, led) = (chats.changes(), chats.watch(), chats.led());
+    let chats = &octo.shared().chats;
+    let (mut events, mut connection, led) = (octo.events(), chats.watch(), chats.led());
+    let mut beside = octo.neighbour_news();
+    let mut teller = Teller {
+        faint: octo.faint(),
+        closing: closing.clone(),
+        changes: chats.changes(),
+        followed: HashSet::new(),
+        line: None,
+        typed: HashMap::new(),
+    };
     tokio::spawn(async move {
-        let mut followed = HashSet::new();
         loop {
-            changes.mark_unchanged();
+            if teller.changes.has_changed().unwrap_or(true) {
+                teller.line = None;
+            }
+            teller.changes.mark_unchanged();
             let wait = tokio::select! {
                 () = closing.cancelled() => return,
-                wait = look(&faint, &mut followed, &closing) => wait,
+                wait = teller.look() => wait,
             };
             let wait = match wait {
                 Ok(Some(wait)) => wait,
                 Ok(None) => return,
                 Err(error) => {
                     tracing::warn!(%error, "chats could not be told of their sessions; it is tried again");
-                    Wait::For(AGAIN)
+                    Wait::Hold(AGAIN)
                 }
             };
             let over = async {
                 match wait {
-                    Wait::For(time) => tokio::time::sleep(time).await,
+                    Wait::For(time) | Wait::Hold(time) => tokio::time::sleep(time).await,
                     Wait::ForNews => std::future::pending().await,
                 }
             };
+            // What the service asked to wait for, nothing shortens.
+            let hears = !matches!(wait, Wait::Hold(_));
             tokio::select! {
                 () = closing.cancelled() => return,
-                changed = changes.changed() => if changed.is_err() { return },
+                changed = teller.changes.changed() => {
+                    teller.line = None;
+                    if changed.is_err() { return }
+                }
                 // The connection is there again.
-                _ = connection.recv() => {}
-                () = led.notified() => {}
-                () = moved(&mut events, &followed) => {}
+                _ = connection.recv(), if hears => {}
+                () = led.notified(), if hears => {}
+                changed = beside.changed(), if hears && !teller.followed.is_empty() => {
+                    if changed.is_err() { return }
+                    tokio::time::sleep(GATHER).await;
+                }
+                () = moved(&mut events, &teller.followed), if hears => tokio::time::sleep(GATHER).await,
                 () = over => {}
             }
         }
@@ -66,7 +108,10 @@ pub(super) fn begin(octo: &Octo, closing: CancellationToken) {
 
 enum Wait {
     ForNews,
+    /// At most so long.
     For(Duration),
+    /// So long, whatever happens.
+    Hold(Duration),
 }
 
 /// Waits until something happened in one of these sessions.
@@ -83,41 +128,68 @@ async fn moved(events: &mut Receiver<Arc<Envelope>>, followed: &HashSet<SessionI
     }
 }
 
-/// Tells every chat what it was not told; none once the application is gone.
-async fn look(
-    faint: &FaintOcto,
-    followed: &mut HashSet<SessionId>,
-    closing: &CancellationToken,
-) -> Result<Option<Wait>, ApiError> {
-    let Some(octo) = faint.whole() else { return Ok(None) };
-    followed.clear();
-    let state = super::Chats::state(octo.shared()).await?;
-    let is_there = matches!(state.telegram, ChatConnection::Connected | ChatConnection::Reconnecting { .. });
-    if !is_there || state.people.is_empty() || !is_in_charge(&octo).await? {
-        return Ok(Some(Wait::ForNews));
+impl Teller {
+    /// Tells every chat what it was not told; none once the application is gone.
+    async fn look(&mut self) -> Result<Option<Wait>, ApiError> {
+        let Some(octo) = self.faint.whole() else { return Ok(None) };
+        self.followed.clear();
+        let state = super::Chats::state(octo.shared()).await?;
+        let is_there =
+            matches!(state.telegram, ChatConnection::Connected | ChatConnection::Reconnecting { .. });
+        if !is_there || state.people.is_empty() || !is_in_charge(&octo).await? {
+            return Ok(Some(Wait::ForNews));
+        }
+        let known = match self.line.take() {
+            Some(known) => Ok(known),
+            None => line(&octo).await,
+        };
+        let line = match known {
+            Ok(line) => self.line.insert(line).clone(),
+            Err(error) => {
+                tracing::info!(%error, "chats cannot be told anything now");
+                return Ok(Some(Wait::Hold(AGAIN)));
+            }
+        };
+        let mut wait = Wait::ForNews;
+        let chats = octo.shared().store.read(|reader| reader.chats(ChatService::Telegram)).await;
+        for chat in chats.map_err(ApiError::from)?.into_iter().filter(|chat| line.is_of(chat)) {
+            let Some(session) = chat.session else { continue };
+            self.followed.insert(session);
+            let key = chat.key;
+            match tell(&octo, &line, chat, session, &self.closing, &mut self.changes).await? {
+                Sending::Done => {}
+                Sending::NotYet(wait) => return Ok(Some(Wait::Hold(wait))),
+                Sending::Doubtful => return Ok(Some(Wait::For(AGAIN))),
+            }
+            if self.shows_writing(&octo, &line, key, session).await? {
+                wait = Wait::For(TYPING);
+            }
+        }
+        Ok(Some(wait))
     }
-    let line = match line(&octo).await {
-        Ok(line) => line,
-        Err(error) => {
-            tracing::info!(%error, "chats cannot be told anything now");
-            return Ok(Some(Wait::For(AGAIN)));
+
+    /// Shows that the session works, where it does. Whether it does.
+    async fn shows_writing(
+        &mut self,
+        octo: &Octo,
+        line: &Line,
+        chat: i64,
+        session: SessionId,
+    ) -> Result<bool, ApiError> {
+        let read = octo.shared().store.read(move |reader| Ok((reader.session(session)?, reader.chat(chat)?)));
+        let (Some(info), Some(row)) = read.await.map_err(ApiError::from)? else { return Ok(false) };
+        if info.status != SessionStatus::Running || row.at_desk {
+            return Ok(false);
         }
-    };
-    let mut wait = Wait::ForNews;
-    let chats = octo.shared().store.read(|reader| reader.chats(ChatService::Telegram)).await;
-    for chat in chats.map_err(ApiError::from)?.into_iter().filter(|chat| line.is_of(chat)) {
-        let Some(session) = chat.session else { continue };
-        followed.insert(session);
-        match tell(&octo, &line, chat, session, closing).await? {
-            Sending::Done => {}
-            Sending::NotYet(wait) => return Ok(Some(Wait::For(wait))),
-            Sending::Doubtful => return Ok(Some(Wait::For(AGAIN))),
+        let is_shown = self.typed.get(&chat).is_some_and(|at| at.elapsed() < TYPING);
+        if !is_shown {
+            self.typed.insert(chat, Instant::now());
+            if let Err(error) = line.telegram.typing(&row.person).await {
+                tracing::debug!(%error, "that something is written is not shown");
+            }
         }
-        if is_writing(&octo, &line, session).await? {
-            wait = Wait::For(TYPING);
-        }
+        Ok(true)
     }
-    Ok(Some(wait))
 }
 
 /// Tells one chat what it was not told.
@@ -127,12 +199,13 @@ async fn tell(
     mut chat: ChatRow,
     session: SessionId,
     closing: &CancellationToken,
+    changes: &mut watch::Receiver<u64>,
 ) -> Result<Sending, ApiError> {
     let (store, words, key) = (&octo.shared().store, Words::of(octo), chat.key);
     if let Some(seq) = chat.telling {
         let post = Post::plain(words.say("chat.maybe_lost"));
         let talk = Talk { octo, line, chat: &chat };
-        match send_all(&talk, &[post], closing).await {
+        match send_all(&talk, &[post], closing, changes).await {
             Sending::NotYet(wait) => return Ok(Sending::NotYet(wait)),
             // That it may be missing is not said for ever.
             Sending::Done | Sending::Doubtful => {}
@@ -173,14 +246,21 @@ async fn tell(
                 post.silent |= chat.at_desk;
             }
             let seq = envelope.seq;
-            store.write(move |tx| tx.chat_telling(key, session, seq)).await.map_err(ApiError::from)?;
+            // On the disk itself: a power cut must not have it said twice.
+            let telling = store.write_through(move |tx| tx.chat_telling(key, session, seq)).await;
+            if !telling.map_err(ApiError::from)? {
+                // It goes on with another session by now, or its person was shut out.
+                return Ok(Sending::Done);
+            }
             let talk = Talk { octo, line, chat: &chat };
-            let sending = send_all(&talk, &posts, closing).await;
+            let sending = send_all(&talk, &posts, closing, changes).await;
             let at_desk = chat.at_desk;
             match sending {
                 Sending::Done => {
                     let told = store.write(move |tx| tx.chat_told(key, session, seq, at_desk)).await;
-                    told.map_err(ApiError::from)?;
+                    if !told.map_err(ApiError::from)? {
+                        return Ok(Sending::Done);
+                    }
                     chat.told = seq;
                 }
                 Sending::NotYet(wait) => {
@@ -194,24 +274,10 @@ async fn tell(
             }
         }
         let at_desk = chat.at_desk;
-        store.write(move |tx| tx.chat_told(key, session, last, at_desk)).await.map_err(ApiError::from)?;
+        let told = store.write(move |tx| tx.chat_told(key, session, last, at_desk)).await;
+        if !told.map_err(ApiError::from)? {
+            return Ok(Sending::Done);
+        }
         chat.told = last;
     }
-}
-
-/// Shows that the session works, where it does. Whether it does.
-async fn is_writing(octo: &Octo, line: &Line, session: SessionId) -> Result<bool, ApiError> {
-    let read = octo.shared().store.read(move |reader| {
-        let Some(info) = reader.session(session)? else { return Ok(None) };
-        let chats = reader.chats(ChatService::Telegram)?;
-        Ok(Some((info, chats.into_iter().find(|chat| chat.session == Some(session)))))
-    });
-    let Some((info, Some(chat))) = read.await.map_err(ApiError::from)? else { return Ok(false) };
-    if info.status != SessionStatus::Running || chat.at_desk {
-        return Ok(false);
-    }
-    if let Err(error) = line.telegram.typing(&chat.person).await {
-        tracing::debug!(%error, "that something is written is not shown");
-    }
-    Ok(true)
 }

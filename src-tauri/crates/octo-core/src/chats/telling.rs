@@ -35,7 +35,7 @@ pub(super) fn told(event: &Event, words: Words) -> Told {
         Event::MessageEnded { message, end: MessageEnd::Complete | MessageEnd::Truncated, .. } => {
             Told::Answer(*message)
         }
-        Event::QuestionAsked { question } => Told::Say(vec![asked(question, words)]),
+        Event::QuestionAsked { question } => Told::Say(asked(question, words)),
         Event::BudgetReached { .. } => Told::Say(vec![Post::plain(words.say("chat.budget"))]),
         Event::TurnEnded { turn } => match &turn.end {
             Some(TurnEnd::Failed { error }) => {
@@ -101,32 +101,42 @@ fn at_desk(message: &Message, words: Words) -> Vec<Post> {
     vec![post]
 }
 
-fn asked(question: &Question, words: Words) -> Post {
-    match &question.ask {
-        Ask::Permission { .. } => Post::plain(words.fill("chat.approval", &[("tool", &question.tool)])),
-        Ask::Feedback { question: asked, context, options } => {
-            let mut text = asked.clone();
-            if let Some(context) = context {
-                text = format!("{context}\n\n{text}");
-            }
-            for (number, option) in (1..).zip(options).filter(|(_, option)| option.chars().count() > LABEL) {
-                text.push_str(&format!("\n{number}. {option}"));
-            }
-            let mut post = posts(&text, "").into_iter().next().unwrap_or_else(|| Post::plain(asked.as_str()));
-            post.buttons = (0..)
-                .zip(options)
-                .map(|(at, option)| {
-                    let label = if option.chars().count() > LABEL {
-                        format!("{}. {}", at + 1, excerpt(option, LABEL))
-                    } else {
-                        option.clone()
-                    };
-                    Button { label, data: format!("{ANSWER}:{}:{at}", question.id) }
-                })
-                .collect();
-            post
+/// The buttons stand below the last post: what they answer is above them, however long it is.
+fn asked(question: &Question, words: Words) -> Vec<Post> {
+    let (asked, context, options) = match &question.ask {
+        Ask::Permission { .. } => {
+            return vec![Post::plain(words.fill("chat.approval", &[("tool", &question.tool)]))];
         }
+        Ask::Feedback { question, context, options } => (question, context, options),
+    };
+    let mut text = asked.clone();
+    for (number, option) in (1..).zip(options).filter(|(_, option)| option.chars().count() > LABEL) {
+        text.push_str(&format!("\n{number}. {option}"));
     }
+    let mut all =
+        context.as_deref().map(|context| posts(context, &words.say("chat.cut"))).unwrap_or_default();
+    for post in &mut all {
+        post.silent = true;
+    }
+    all.extend(posts(&text, &words.say("chat.cut")));
+    if all.is_empty() {
+        all.push(Post::plain("?"));
+    }
+    if let Some(last) = all.last_mut() {
+        last.silent = false;
+        last.buttons = (0..)
+            .zip(options)
+            .map(|(at, option)| {
+                let label = if option.chars().count() > LABEL {
+                    format!("{}. {}", at + 1, excerpt(option, LABEL))
+                } else {
+                    option.clone()
+                };
+                Button { label, data: format!("{ANSWER}:{}:{at}", question.id) }
+            })
+            .collect();
+    }
+    all
 }
 
 /// The question a button answers, and the place of its answer among those that were offered.

@@ -118,7 +118,11 @@ impl Octo {
             Ok(settings)
         });
         let settings = written.await.map_err(ApiError::from)?;
+        let before = self.shared.preferences();
         self.shared.models.follow(&settings);
+        if before.proxy != settings.proxy || before.certificates != settings.certificates {
+            self.shared.chats.changed();
+        }
         self.shared.searching.follow(&settings.search);
         self.shared.chats.follow(&settings.chats);
         self.shared.library.follow(&settings);

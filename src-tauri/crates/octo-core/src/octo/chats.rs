@@ -24,8 +24,13 @@ impl Octo {
                 json(shared.chats.test(&shared.models.reach(), &call.draft).await?)
             }
             ChatRequest::SaveTelegram(call) => {
+                let before = shared.chats.telegram();
                 let telegram = shared.chats.accept(call.draft, call.bot).await?;
-                json(self.set_telegram(move |known| *known = Some(telegram)).await?)
+                let snapshot = self.set_telegram(move |known| *known = Some(telegram)).await?;
+                if let Some(before) = before {
+                    shared.chats.forget_former(&before).await?;
+                }
+                json(snapshot)
             }
             ChatRequest::SwitchTelegram(call) => {
                 let switched = self.set_telegram(move |known| {
@@ -88,6 +93,17 @@ impl Octo {
         self.send(session, Said { blocks, via: Some(via) }).await
     }
 
+    /// Whether a session can be begun in a chat now: there is a model, and the folder.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub(crate) async fn may_start_in_chat(&self) -> Result<(), ApiError> {
+        let telegram = self.shared.chats.telegram();
+        let telegram = telegram.ok_or_else(|| ApiError::new("chat.token_missing"))?;
+        crate::shared::session_folder(Path::new(&telegram.folder))?;
+        self.model_or_default(None).await.map(drop)
+    }
+
     /// Begins the session `id` with what a person wrote in a chat.
     pub(crate) async fn start_in_chat(
         &self,
@@ -97,7 +113,8 @@ impl Octo {
         via: Via,
     ) -> Result<SessionInfo, ApiError> {
         let settings = self.shared.preferences();
-        let telegram = settings.chats.telegram.ok_or_else(|| ApiError::new("chat.token_missing"))?;
+        // As they were read from the store last: another window may have chosen them.
+        let telegram = self.shared.chats.telegram().ok_or_else(|| ApiError::new("chat.token_missing"))?;
         let model = self.model_or_default(None).await?;
         let folder = crate::shared::session_folder(Path::new(&telegram.folder))?;
         let kind = Kind::Chat { id, model, chat, via };
@@ -141,7 +158,7 @@ fn keep(place: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
 fn file_name(name: &str) -> String {
     let safe: String = name
         .chars()
-        .map(|c| if c.is_control() || "/\\:*?\"<>|".contains(c) { '_' } else { c })
+        .map(|c| if c.is_control() || is_unseen(c) || "/\\:*?\"<>|".contains(c) { '_' } else { c })
         .scan(0, |bytes, c| {
             *bytes += c.len_utf8();
             (*bytes <= NAME).then_some(c)
@@ -149,6 +166,11 @@ fn file_name(name: &str) -> String {
         .collect();
     let safe = safe.trim_matches(['.', ' ']);
     if safe.is_empty() { "file".to_owned() } else { safe.to_owned() }
+}
+
+/// What is not seen, or turns what follows around.
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -166,6 +188,7 @@ mod tests {
             ("", "file"),
             ("合同.docx", "合同.docx"),
             ("x\u{0}\n", "x__"),
+            ("invoice\u{202e}fdp.exe", "invoice_fdp.exe"),
         ] {
             assert_eq!(file_name(name), expected, "{name:?}");
         }

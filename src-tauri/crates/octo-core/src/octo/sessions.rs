@@ -14,7 +14,7 @@ use octo_protocol::{
     Origin, Profile, Role, Sent, SessionFolders, SessionHits, SessionId, SessionInfo, SessionList,
     SessionRequest, SessionSnapshot, SessionStatus, Source, Topic, TroubleStage, TurnId, TurnView, Usage,
 };
-use octo_store::{NewSession, RunRow};
+use octo_store::{NewSession, RunRow, StoreError};
 use octo_tools::SkillWish;
 use serde_json::Value;
 use std::{
@@ -312,6 +312,9 @@ impl Octo {
                 tx.put_run(&schedule::running(row, id))?;
             }
             if let Some((chat, via)) = chat {
+                if tx.chat(chat)?.is_none() {
+                    return Err(StoreError::Busy);
+                }
                 tx.begun_in_chat(chat, id)?;
                 tx.lead_chat(chat, Some(id), 0)?;
                 tx.letter_done(via.letter)?;

@@ -250,9 +250,10 @@ impl Session {
 
     async fn send_message(&mut self, said: Said) -> Result<Sent, ApiError> {
         if let Some((question, text)) = self.feedback_waiting(&said.blocks) {
-            self.put_letter_away(&said).await?;
-            self.answer(question, Answer::Text { text }).await?;
-            return Ok(Sent::Started);
+            self.letter = said.via.map(|via| via.letter);
+            let answered = self.answer(question, Answer::Text { text }).await;
+            self.letter = None;
+            return answered.map(|()| Sent::Started);
         }
         if self.running.is_some() || self.away.is_some() {
             return self.queue_up(said).await;

@@ -72,6 +72,7 @@ impl Session {
         }
         let closed = Event::QuestionClosed { question: question.id, answer: Some(answer) };
         step.changes.push(Change::Event(closed));
+        step.changes.extend(self.letter.take().map(Change::LetterDone));
         step
     }
 

@@ -82,6 +82,7 @@ impl Session {
         let entry = shared.board.entry(id);
         let mut session = Self {
             entry,
+            letter: None,
             files: files_of(&shared, (id, root, &ancestors), &folder, &scratch, &shell_place)?,
             shell: shell_of(&shared, id, &shell_place, &inbox),
             shared,

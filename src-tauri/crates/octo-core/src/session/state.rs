@@ -100,6 +100,8 @@ pub(crate) struct Session {
     pub(super) waiting_for_idle: Vec<super::Reply<()>>,
     /// Where it says what it does.
     pub(super) entry: Entry,
+    /// The letter of a chat service that the answer to a question came in, until that is stored.
+    pub(super) letter: Option<i64>,
 }
 
 /// Whether what cannot be stored now is tried again.

@@ -164,13 +164,15 @@ async fn a_chat_goes_on_with_its_session_and_what_is_written_meanwhile_waits() {
 #[tokio::test(flavor = "multi_thread")]
 async fn questions_are_buttons_and_approvals_are_given_at_the_computer() {
     let script = Script::new()
-        .call("request_user_feedback", json!({ "question": "Which colour?", "options": ["red", "blue"] }))
+        .call("request_user_feedback", json!({ "question": "Which colour?", "context": "It is of the wall.", "options": ["red", "blue"] }))
         .call("write", json!({ "path": "colour.txt", "content": "blue" }))
         .text("Written.");
     let (mut rig, telegram) = paired(script, Mode::Ask).await;
     telegram.write(ADA, "choose");
     let asked = post(&telegram, "question", |post| !post.buttons.is_empty()).await;
     assert_eq!(asked.text, "Which colour?");
+    let context = post(&telegram, "context", |post| post.text.contains("of the wall")).await;
+    assert!(context.silent && context.buttons.is_empty(), "what is answered stands right above the buttons");
     let labels: Vec<&str> = asked.buttons.iter().map(|(label, _)| label.as_str()).collect();
     assert_eq!(labels, ["red", "blue"]);
     telegram.press(EVE, &asked.buttons[0].1);
@@ -322,6 +324,75 @@ async fn a_service_that_asks_to_wait_or_refuses_one_answer_is_heard_again() {
     let answers: Vec<String> =
         telegram.posts().into_iter().map(|post| post.text).filter(|text| text.ends_with("answer.")).collect();
     assert_eq!(answers, ["First answer.", "Third answer."]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_on_one_home_know_one_anothers_codes_and_choices() {
+    let (rig, telegram) = (Rig::new(Script::new().text("First answer.")).await, TelegramServer::start());
+    save(&rig, &telegram, Mode::AskRisky).await;
+    until(&rig.octo, "connected", |state| state.telegram == ChatConnection::Connected).await;
+    let beside = rig::open(&rig.home).await;
+    telegram.write(ADA, "hello?");
+    let told = post(&telegram, "code", |post| post.text.contains("code")).await;
+    beside.call(PairPerson { code: code_in(&told) }).await.expect("typed in the other window");
+    telegram.write(ADA, "one");
+    post(&telegram, "first", |post| post.text == "First answer.").await;
+    beside.call(SwitchTelegram { on: Switch::Off }).await.expect("off");
+    until(&rig.octo, "off", |state| state.telegram == ChatConnection::Off).await;
+    beside.shutdown().await;
+    rig.octo.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_in_use_elsewhere_holds_up_its_own_chat_alone() {
+    let script = Script::new().text("First answer.").text("Eve's answer.").text("Second answer.");
+    let (rig, telegram) = paired(script, Mode::AskRisky).await;
+    telegram.write(ADA, "one");
+    post(&telegram, "first", |post| post.text == "First answer.").await;
+    telegram.write(EVE, "me too");
+    let told = post(&telegram, "code", |post| post.person == "13").await;
+    rig.octo.call(PairPerson { code: code_in(&told) }).await.expect("Eve is let in");
+    let session = sessions(&rig).await[0].id;
+    // As a run without a window does: it has the session until it ends.
+    rig.octo.shutdown().await;
+    let (home, server) = (&rig.home, &rig.server);
+    let run = Octo::start(octo_core::Config {
+        source: Source::Headless,
+        open_turns: octo_core::OpenTurns::WaitForUse,
+        ..rig::config(home)
+    });
+    let run = run.await.expect("a run");
+    connect(&run, server).await;
+    let _held = run.subscribe(Topic::Session { id: session }).await.expect("it has the session");
+    let octo = rig::open(home).await;
+    connect(&octo, server).await;
+    reconnect(&octo, home, &telegram).await;
+    telegram.write(ADA, "two");
+    post(&telegram, "notice", |post| post.text.contains("in use elsewhere")).await;
+    telegram.write(EVE, "hello");
+    post(&telegram, "Eve's", |post| post.text == "Eve's answer." && post.person == "13").await;
+    run.shutdown().await;
+    post(&telegram, "second", |post| post.text == "Second answer.").await;
+    let notices = telegram.posts().into_iter().filter(|post| post.text.contains("in use elsewhere")).count();
+    assert_eq!(notices, 1, "it is said once");
+    octo.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_waits_out_an_outage_and_what_is_left_out_is_said() {
+    let script = Script::new().text("Read.").text("Seen.");
+    let (mut rig, telegram) = paired(script, Mode::AskRisky).await;
+    telegram.lose_next_file();
+    telegram.send_file(ADA, "plan.txt", b"buy milk", "Read this");
+    rig.turn_end().await;
+    post(&telegram, "answer", |post| post.text == "Read.").await;
+    telegram.happen(json!({ "message": {
+        "message_id": 1, "date": 1, "chat": { "id": ADA, "type": "private" },
+        "from": { "id": ADA, "is_bot": false, "first_name": "Ada" },
+        "video": { "file_id": "v" }, "caption": "What is said?" } }));
+    post(&telegram, "what was left out", |post| post.text.contains("left out")).await;
+    post(&telegram, "answer", |post| post.text == "Seen.").await;
+    assert_eq!(rig.server.requests().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

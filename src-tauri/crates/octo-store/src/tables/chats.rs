@@ -47,6 +47,23 @@ pub struct LetterRow {
     pub letter_json: String,
 }
 
+/// A code that a stranger was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OfferRow {
+    /// The account they wrote to.
+    pub account: String,
+    /// The service's id of them.
+    pub person: String,
+    /// What they call themselves.
+    pub name: String,
+    /// The code, as it was told.
+    pub code: String,
+    /// Until when it is good.
+    pub until: Millis,
+    /// When it was told last.
+    pub said_at: Millis,
+}
+
 /// How far the news of an account were fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetched {
@@ -95,9 +112,31 @@ impl Reader<'_> {
         self.row(concat!("SELECT ", chat_columns!(), " FROM chats WHERE key = ?1"), [key], chat)
     }
 
-    /// The first that no session has.
-    pub fn first_letter(&self) -> Result<Option<LetterRow>, StoreError> {
-        self.row("SELECT key, chat, at, letter_json FROM chat_letters ORDER BY key LIMIT 1", [], letter)
+    /// What no session has yet, the oldest first.
+    pub fn letters(&self, limit: u32) -> Result<Vec<LetterRow>, StoreError> {
+        self.rows(
+            "SELECT key, chat, at, letter_json FROM chat_letters ORDER BY key LIMIT ?1",
+            [limit],
+            letter,
+        )
+    }
+
+    /// The codes that strangers were told.
+    pub fn chat_offers(&self) -> Result<Vec<OfferRow>, StoreError> {
+        self.rows(
+            "SELECT account, person, name, code, until, said_at FROM chat_offers ORDER BY rowid",
+            [],
+            |row| {
+                Ok(OfferRow {
+                    account: row.get(0)?,
+                    person: row.get(1)?,
+                    name: row.get(2)?,
+                    code: row.get(3)?,
+                    until: row.get(4)?,
+                    said_at: row.get(5)?,
+                })
+            },
+        )
     }
 
     /// How far the news of an account were fetched; none where they never were.
@@ -161,6 +200,7 @@ impl Tx<'_> {
     pub fn forget_chats(&mut self, service: ChatService) -> Result<(), StoreError> {
         self.change("DELETE FROM chats WHERE service = ?1", [word(&service)?])?;
         self.change("DELETE FROM chat_accounts WHERE service = ?1", [word(&service)?])?;
+        self.change("DELETE FROM chat_offers", [])?;
         Ok(())
     }
 
@@ -212,27 +252,39 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// A chat is being told of an event of its session.
-    pub fn chat_telling(&mut self, chat: i64, session: SessionId, seq: u64) -> Result<(), StoreError> {
-        self.change(
-            "UPDATE chats SET telling = ?3 WHERE key = ?1 AND session = ?2",
-            params![chat, session.to_string(), count(seq)],
-        )?;
+    /// Replaces the codes that strangers were told.
+    pub fn put_chat_offers(&mut self, offers: &[OfferRow]) -> Result<(), StoreError> {
+        self.change("DELETE FROM chat_offers", [])?;
+        for offer in offers {
+            self.change(
+                "INSERT INTO chat_offers (account, person, name, code, until, said_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![offer.account, offer.person, offer.name, offer.code, offer.until, offer.said_at],
+            )?;
+        }
         Ok(())
     }
 
-    /// A chat was told of its session's events up to this one; nothing where it goes on with another by now.
+    /// A chat is being told of an event of its session. Whether it still goes on with that session, and is let in.
+    pub fn chat_telling(&mut self, chat: i64, session: SessionId, seq: u64) -> Result<bool, StoreError> {
+        let changed = self.change(
+            "UPDATE chats SET telling = ?3 WHERE key = ?1 AND session = ?2",
+            params![chat, session.to_string(), count(seq)],
+        )?;
+        Ok(changed > 0)
+    }
+
+    /// A chat was told of its session's events up to this one. Whether it still goes on with it.
     pub fn chat_told(
         &mut self,
         chat: i64,
         session: SessionId,
         seq: u64,
         at_desk: bool,
-    ) -> Result<(), StoreError> {
-        self.change(
+    ) -> Result<bool, StoreError> {
+        let changed = self.change(
             "UPDATE chats SET told = ?3, telling = 0, at_desk = ?4 WHERE key = ?1 AND session = ?2",
             params![chat, session.to_string(), count(seq), at_desk],
         )?;
-        Ok(())
+        Ok(changed > 0)
     }
 }

@@ -1,0 +1,94 @@
+//! Turning the wheel, and waiting until the page stands still: it glides to where it is scrolled to, and what is read or
+//! pressed on the way would be somewhere else a moment later.
+
+use super::{ActError, LIMIT, Way, place::session};
+use crate::{
+    Page, PageError,
+    cdp::{
+        browser_protocol::input::{DispatchMouseEventParams, DispatchMouseEventType},
+        js_protocol::runtime::{CallArgument, CallFunctionOnParams, EvaluateParams, RemoteObjectId},
+    },
+    snapshot::Place,
+};
+use serde_json::json;
+use std::time::Duration;
+
+/// How long a page may take to glide there. Chromium takes a fifth of a second, and one that does not draw takes for ever.
+const GLIDE: Duration = Duration::from_secs(1);
+
+/// Resolves once what scrolls at an element, in this direction, came to its end; at once where nothing can.
+const END: &str = "function(x, y) {
+    const room = (one) =>
+        (y > 0 && one.scrollTop + one.clientHeight < one.scrollHeight - 1) || (y < 0 && one.scrollTop > 0)
+        || (x > 0 && one.scrollLeft + one.clientWidth < one.scrollWidth - 1) || (x < 0 && one.scrollLeft > 0);
+    const page = this.ownerDocument.scrollingElement ?? this.ownerDocument.documentElement;
+    const above = (one) => one.parentElement ?? one.getRootNode().host ?? null;
+    const scrolls = (one) => one === page || /auto|scroll|overlay/.test(getComputedStyle(one).overflow);
+    let one = this.nodeType === 1 ? this : this.parentElement;
+    while (one && !(scrolls(one) && room(one))) one = above(one);
+    if (!one) return false;
+    return new Promise((done) => {
+        const where = one === page ? this.ownerDocument : one;
+        where.addEventListener('scrollend', () => done(true), { once: true });
+        setTimeout(() => done(false), LONGEST);
+    });
+}";
+
+impl Page {
+    /// Turns the wheel over an element, or over the middle of the page, by so many CSS pixels.
+    pub(super) async fn turn_wheel(
+        &self,
+        place: Option<&Place>,
+        (x, y): (f64, f64),
+    ) -> Result<Way, ActError> {
+        let (on, at) = match place {
+            Some(place) => {
+                let (parts, _) = self.parts(place).await?;
+                (session(place), parts.first().map_or((0.0, 0.0), |part| part.middle()))
+            }
+            None => {
+                let view = self.seen(self.session()).await?;
+                (self.session().clone(), (view.client_width / 2.0, view.client_height / 2.0))
+            }
+        };
+        let wheel = DispatchMouseEventParams {
+            delta_x: Some(x),
+            delta_y: Some(y),
+            ..DispatchMouseEventParams::new(DispatchMouseEventType::MouseWheel, at.0, at.1)
+        };
+        let end = CallFunctionOnParams {
+            object_id: self.below(place, at).await?,
+            arguments: Some(
+                [x, y].map(|by| CallArgument { value: Some(json!(by)), ..Default::default() }).to_vec(),
+            ),
+            await_promise: Some(true),
+            ..CallFunctionOnParams::new(END.replace("LONGEST", &GLIDE.as_millis().to_string()))
+        };
+        // It listens before the wheel turns: the browser takes both in this order.
+        let (ended, turned) =
+            tokio::join!(biased; self.call_in(&on, end, GLIDE + LIMIT), self.call_in(&on, wheel, LIMIT));
+        turned?;
+        if let Err(error) = ended {
+            // A document that goes meanwhile has no end to tell of; what comes in its place is waited for elsewhere.
+            tracing::debug!(%error, "whether a page stands still again is not known");
+        }
+        Ok(Way::Input)
+    }
+
+    /// The element the wheel turns over.
+    async fn below(
+        &self,
+        place: Option<&Place>,
+        (x, y): (f64, f64),
+    ) -> Result<Option<RemoteObjectId>, PageError> {
+        if let Some(place) = place {
+            return Ok(self.grip(place).await?.object);
+        }
+        let world = self.world(self.session(), self.main_frame().inner()).await?;
+        let look = EvaluateParams {
+            context_id: Some(world),
+            ..EvaluateParams::new(format!("document.elementFromPoint({x}, {y}) ?? document.documentElement"))
+        };
+        Ok(self.call(look, LIMIT).await?.result.object_id)
+    }
+}
