@@ -404,6 +404,18 @@ impl Application {
         self.driver.applications()?.first().copied().context("the application runs")
     }
 
+    /// Kills the application in the middle of what it does, and waits until every process of it has ended.
+    ///
+    /// # Errors
+    /// When it does not run, or is still there after a while.
+    pub async fn kill(self) -> Result<()> {
+        let killed = Command::new("kill").args(["-KILL", &self.process()?.to_string()]).status()?;
+        if !killed.success() {
+            bail!("the application could not be killed");
+        }
+        self.ended().await
+    }
+
     /// Closes the window as the person does, and waits until every process of the application has ended.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 
 use crate::first_task::{KEY, connect, holding};
 use anyhow::{Context as _, Result};
-use octo_testkit::{ModelServer, Script, ServerOptions, TelegramPost, TelegramServer};
+use octo_testkit::{Gate, ModelServer, Reply, Script, ServerOptions, TelegramPost, TelegramServer};
 use octo_tests::{Application, Desktop, Theme};
 use std::fs;
 
@@ -16,9 +16,16 @@ async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()
     let desktop = Desktop::start()?;
     let (home, work) = (desktop.folder().join("octo"), desktop.home().join("notes"));
     fs::create_dir(&work)?;
-    let telegram = TelegramServer::start();
+    let (telegram, gate) = (TelegramServer::start(), Gate::new());
     let server = ModelServer::start_with(
-        Script::new().text("ok").text("First answer.").text("Second answer.").text("Third answer."),
+        Script::new()
+            .text("ok")
+            .text("First answer.")
+            .text("Second answer.")
+            // Cut off by the kill, and asked for again by the next start.
+            .reply(Reply::text("Third answer.").hold_after(1, &gate))
+            .text("Third answer.")
+            .text("Fourth answer."),
         ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
     );
     let app = Application::open(&desktop, &home, Theme::Light).await?;
@@ -72,25 +79,31 @@ async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()
     telegram.come_up();
     wait(&telegram, "second answer", |post| post.text == "Second answer.").await?;
     app.find("chat-standing[data-state=connected]").await?;
-    app.close().await?;
 
-    // Written while Octo was closed; the token comes out of the keychain again.
+    // Killed while it answers, and written to while it is gone; the token comes out of the keychain again.
     telegram.write(ADA, "Still there?");
+    gate.reached().await;
+    app.kill().await?;
+    telegram.write(ADA, "Are you back?");
     let app = Application::open(&desktop, &home, Theme::Light).await?;
     wait(&telegram, "third answer", |post| post.text == "Third answer.").await?;
+    wait(&telegram, "fourth answer", |post| post.text == "Fourth answer.").await?;
     app.until("one session", async || Ok((app.all("session-row").await?.len() == 1).then_some(()))).await?;
     app.click("session-row").await?;
-    app.until("all three answers", async || {
+    app.until("all four answers", async || {
         let answers = app.texts("answer").await?;
-        let whole =
-            ["First", "Second", "Third"].iter().all(|one| answers.iter().any(|text| text.contains(one)));
+        let whole = ["First", "Second", "Third", "Fourth"]
+            .iter()
+            .all(|one| answers.iter().any(|text| text.contains(one)));
         Ok(whole.then_some(()))
     })
     .await?;
+    let asked = app.texts("user-message").await?;
+    assert_eq!(asked.iter().filter(|text| text.contains("Still there?")).count(), 1, "{asked:?}");
     app.close().await?;
 
     let answers = telegram.posts().into_iter().filter(|post| post.text.ends_with("answer.")).count();
-    assert_eq!(answers, 3, "each is sent once");
+    assert_eq!(answers, 4, "each is sent once");
     server.assert_clean();
     assert_eq!(server.replies_left(), 0);
     assert_eq!(holding(&home, telegram.token())?, Vec::<String>::new(), "the token is nowhere in the home");

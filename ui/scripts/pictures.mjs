@@ -178,7 +178,9 @@ export const scenes = {
     async act(page) {
       await settingsPage(page, "chats");
       await page.getByTestId("chat-add").click();
-      await page.getByTestId("chat-token").waitFor();
+      await page.getByTestId("chat-token").fill("1:wrong");
+      await page.getByTestId("chat-test").click();
+      await page.getByTestId("chat-save-anyway").waitFor();
     },
   },
   "settings-data": {

@@ -11,13 +11,14 @@
 //! | [`speak`] | sending, as often as it takes and no oftener |
 //! | [`setting`] | the settings, and the token in the keychain |
 //!
-//! What a person wrote is stored before the service is asked for more, and leaves that table in the transaction that puts
-//! it into its session: it reaches one session, once. What a chat is told stands on the numbered events of its session;
-//! how far it was told is stored before and after each, so that after a crash nothing is said twice. Nobody is heard whom
-//! the person at the computer did not let in by a code, nothing is approved from a chat, and a session's mode and folder
-//! are not changed from there.
+//! What a person wrote is on the disk before the service is asked for more, and leaves its table in the transaction that
+//! puts it into its session: it reaches one session, once. What a chat is told stands on the numbered events of its
+//! session; that it is being told is on the disk before it is sent, so that after a crash it is said that an answer may be
+//! missing, not the answer a second time. Nobody is heard whom the person at the computer did not let in by a code, nothing
+//! is approved from a chat, and a session's mode and folder are not changed from there.
 //!
 //! Of all processes on a home the one with the schedule's lease does this: what is done unattended is done in one place.
+//! Settings and codes are in the store, so that any window may be where they are chosen and typed.
 
 mod fetch;
 mod hand;
