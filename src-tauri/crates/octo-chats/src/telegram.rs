@@ -283,6 +283,10 @@ fn causes(error: reqwest::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpListener,
+    };
 
     #[test]
     fn a_token_goes_only_where_it_is_encrypted_or_stays_on_this_machine() {
@@ -314,6 +318,28 @@ mod tests {
             made.place("bot123:AA/getMe").unwrap().as_str(),
             "https://api.telegram.org/bot123:AA/getMe"
         );
+    }
+
+    /// The token is in the path, which goes through the proxy's tunnel and not to the proxy.
+    #[tokio::test]
+    async fn it_is_reached_through_the_proxy_of_the_settings_which_never_sees_the_token() {
+        let proxy = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = SecretString::from(format!("http://{}", proxy.local_addr().unwrap()));
+        let asked = std::thread::spawn(move || {
+            let (mut stream, _) = proxy.accept().unwrap();
+            let mut asked = [0; 4096];
+            let read = stream.read(&mut asked).unwrap();
+            stream.write_all(b"HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n").unwrap();
+            String::from_utf8_lossy(&asked[..read]).into_owned()
+        });
+        let network = Network { proxy: octo_llm::Proxy::Manual(address), ..Network::default() };
+        let telegram = Telegram::new(&network, None, SecretString::from("123:AAsecret")).unwrap();
+        let error = telegram.me().await.unwrap_err();
+        assert!(matches!(error, ChatError::Unreachable(_)), "{error:?}");
+        assert!(!format!("{error:?}").contains("AAsecret"));
+        let asked = asked.join().unwrap();
+        assert!(asked.starts_with("CONNECT api.telegram.org:443 "), "{asked}");
+        assert!(!asked.contains("AAsecret"));
     }
 
     #[test]
