@@ -426,16 +426,6 @@ impl Octo {
         self.shared.schedule.watch()
     }
 
-    /// What is told of chat services from now on.
-    pub(crate) fn chat_news(&self) -> broadcast::Receiver<octo_protocol::ChatState> {
-        self.shared.chats.watch()
-    }
-
-    /// How chat services are.
-    pub(crate) async fn chat_state(&self) -> Result<octo_protocol::ChatState, ApiError> {
-        Chats::state(&self.shared).await
-    }
-
     /// What is told of the browser from now on.
     pub(crate) fn browser_news(&self) -> broadcast::Receiver<browsing::News> {
         self.shared.browser.watch()

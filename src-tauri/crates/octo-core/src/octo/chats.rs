@@ -6,7 +6,7 @@ use crate::{
     session::{Said, Via},
 };
 use octo_protocol::{
-    ApiError, Block, ChatAccount, ChatRequest, ChatService, Done, Sent, SessionId, SessionInfo,
+    ApiError, Block, ChatAccount, ChatRequest, ChatService, ChatState, Done, Sent, SessionId, SessionInfo,
     SettingsSnapshot, TelegramSettings,
 };
 use serde_json::Value;
@@ -55,6 +55,16 @@ impl Octo {
                 json(Done {})
             }
         }
+    }
+
+    /// What is told of chat services from now on.
+    pub(crate) fn chat_news(&self) -> tokio::sync::broadcast::Receiver<ChatState> {
+        self.shared.chats.watch()
+    }
+
+    /// How chat services are.
+    pub(crate) async fn chat_state(&self) -> Result<ChatState, ApiError> {
+        Chats::state(&self.shared).await
     }
 
     async fn set_telegram(
