@@ -46,7 +46,7 @@ const fn row(
     values: &'static str,
     long: &'static [&'static str],
 ) -> Tool {
-    Tool { name, flags, values, files: "", long, operands: Operands::Paths }
+    Tool { name, flags, values, attached: "", files: "", long, operands: Operands::Paths }
 }
 
 /// The commands and the options they may have. Left out: what makes backups under other names, follows links out

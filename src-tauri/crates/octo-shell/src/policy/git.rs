@@ -16,7 +16,7 @@ const fn row(
     values: &'static str,
     long: &'static [&'static str],
 ) -> Tool {
-    Tool { name, flags, values, files: "", long, operands: Operands::Git }
+    Tool { name, flags, values, attached: "", files: "", long, operands: Operands::Git }
 }
 
 /// Options of everything that shows differences. Left out: `--output` writes, `--ext-diff` and `--textconv`
@@ -29,17 +29,17 @@ macro_rules! diff_options {
           "histogram", "ignore-all-space", "ignore-blank-lines", "ignore-space-at-eol", "ignore-space-change",
           "inter-hunk-context=", "minimal", "name-only", "name-status", "no-color", "no-ext-diff", "no-patch",
           "no-prefix", "no-renames", "no-textconv", "numstat", "patch", "patch-with-stat", "patience", "quiet",
-          "raw", "relative?", "shortstat", "stat?", "summary", "text", "unified=", "word-diff?", $($more),*]
+          "raw", "relative?", "shortstat", "stat?", "summary", "text", "unified?", "word-diff?", $($more),*]
     };
 }
 
 #[rustfmt::skip]
 const LOG: &[&str] = diff_options![
     "abbrev-commit", "after=", "all", "author=", "before=", "branches?", "cherry-pick", "committer=", "count",
-    "date-order", "date=", "decorate?", "first-parent", "follow", "format=", "full-history", "graph", "grep=",
-    "left-right", "max-count=", "max-parents=", "merges", "min-parents=", "name-rev", "no-abbrev-commit",
+    "date-order", "date=", "decorate?", "first-parent", "follow", "format?", "full-history", "graph", "grep=",
+    "left-right", "max-count=", "max-parents?", "merges", "min-parents?", "name-rev", "no-abbrev-commit",
     "no-decorate", "no-merges", "no-notes", "no-walk", "oneline", "parents", "pickaxe-all", "pickaxe-regex",
-    "pretty=", "regexp-ignore-case", "remotes?", "reverse", "simplify-by-decoration", "since=", "skip=", "source",
+    "pretty?", "regexp-ignore-case", "remotes?", "reverse", "simplify-by-decoration", "since=", "skip=", "source",
     "tags?", "topo-order", "until=",
 ];
 
@@ -49,9 +49,9 @@ const TOOLS: &[Tool] = &[
     row("blame", "belnstwCM", "L", &["color-by-age", "color-lines", "date=", "line-porcelain", "porcelain", "root", "show-email", "show-name", "show-number"]),
     row("branch", "alrvi", "", &["all", "contains=", "format=", "ignore-case", "list", "merged?", "no-color", "no-contains=", "no-merged?", "points-at=", "remotes", "show-current", "sort=", "verbose"]),
     // `--dirty` refreshes the index, which writes it.
-    row("describe", "", "", &["abbrev=", "all", "always", "candidates=", "contains", "exact-match", "exclude=", "first-parent", "long", "match=", "tags"]),
-    row("diff", "abBpRsuwWMCDz", "UGS", diff_options!["cached", "merge-base", "staged"]),
-    row("log", "#abBcigmpRsuwWMCz", "nUGS", LOG),
+    row("describe", "", "", &["abbrev?", "all", "always", "candidates=", "contains", "exact-match", "exclude=", "first-parent", "long", "match=", "tags"]),
+    row("diff", "abBpRsuwWMCDz", "GS", diff_options!["cached", "merge-base", "staged"]).attached("U"),
+    row("log", "#abBcigmpRsuwWMCz", "nGS", LOG).attached("U"),
     row("ls-files", "cdikmostuvz", "", &["cached", "deleted", "directory", "error-unmatch", "exclude-standard", "full-name", "ignored", "killed", "modified", "no-empty-directory", "others", "stage", "unmerged"]),
     row("ls-tree", "drtlz", "", &["abbrev?", "full-name", "full-tree", "long", "name-only", "name-status", "object-only"]),
     row("merge-base", "a", "", &["all", "fork-point", "independent", "is-ancestor", "octopus"]),
@@ -59,7 +59,7 @@ const TOOLS: &[Tool] = &[
     row("rev-list", "#", "n", &["abbrev-commit", "after=", "all", "author=", "before=", "branches?", "count", "first-parent", "grep=", "left-right", "max-count=", "merges", "no-merges", "remotes?", "reverse", "since=", "tags?", "until="]),
     row("rev-parse", "q", "", &["abbrev-ref?", "absolute-git-dir", "git-common-dir", "git-dir", "is-bare-repository", "is-inside-git-dir", "is-inside-work-tree", "is-shallow-repository", "quiet", "short?", "show-cdup", "show-prefix", "show-superproject-working-tree", "show-toplevel", "symbolic-full-name", "verify"]),
     row("shortlog", "censz", "", &["after=", "all", "author=", "before=", "email", "no-merges", "numbered", "since=", "summary", "until="]),
-    row("show", "#abBcmpRsuwWMCz", "nUGS", LOG),
+    row("show", "#abBcmpRsuwWMCz", "nGS", LOG).attached("U"),
     row("stash", "#p", "n", &["max-count=", "name-only", "name-status", "oneline", "stat"]),
     row("status", "bsuz", "", &["ahead-behind", "branch", "column?", "ignored?", "long", "no-ahead-behind", "no-renames", "porcelain?", "renames", "short", "show-stash", "untracked-files?"]),
     row("tag", "li", "", &["contains=", "format=", "ignore-case", "list", "merged?", "no-contains=", "no-merged?", "points-at=", "sort="]),

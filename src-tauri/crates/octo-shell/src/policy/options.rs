@@ -116,6 +116,13 @@ impl<'a> Options<'a> {
         if tool.flags.contains('#') && text.chars().all(|c| c.is_ascii_digit()) {
             return Some(());
         }
+        // `xxd -ps` is `xxd -p`: it looks at the first letter alone, and the next word is a file.
+        if tool.name == "xxd"
+            && text.chars().nth(1).is_some()
+            && !text.starts_with(|c| tool.values.contains(c))
+        {
+            return None;
+        }
         let mut rest = text;
         while let Some(letter) = rest.chars().next() {
             let name = rest.get(..letter.len_utf8())?;
@@ -124,6 +131,11 @@ impl<'a> Options<'a> {
                 '#' | '=' => return None,
                 _ if tool.flags.contains(letter) => None,
                 _ if tool.values.contains(letter) => Some(Value::Text),
+                _ if tool.attached.contains(letter) => {
+                    self.given.push(name);
+                    self.value(name, rest, Value::Text);
+                    return Some(());
+                }
                 _ if tool.files.contains(letter) => Some(Value::File),
                 _ => return None,
             };

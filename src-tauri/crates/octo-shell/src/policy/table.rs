@@ -12,10 +12,12 @@ pub(super) struct Tool {
     pub flags: &'static str,
     /// Letters of options with a value that is no path.
     pub values: &'static str,
+    /// Letters of options whose value, if they have one, is attached (`-w16`): the next word is never theirs.
+    pub attached: &'static str,
     /// Letters of options with a value that is the path of a file it reads.
     pub files: &'static str,
-    /// Long options: `name` has no value, `name=` has one, `name?` may have one after `=`, `name@` has one
-    /// that is the path of a file it reads.
+    /// Long options: `name` has no value, `name=` has one, `name?` may have one after `=` and none as the next word,
+    /// `name@` has one that is the path of a file it reads.
     pub long: &'static [&'static str],
     /// What its operands are.
     pub operands: Operands,
@@ -61,12 +63,16 @@ const fn tool(
     long: &'static [&'static str],
     operands: Operands,
 ) -> Tool {
-    Tool { name, flags, values: "", files: "", long, operands }
+    Tool { name, flags, values: "", attached: "", files: "", long, operands }
 }
 
 impl Tool {
     const fn values(self, values: &'static str) -> Self {
         Self { values, ..self }
+    }
+
+    pub(super) const fn attached(self, attached: &'static str) -> Self {
+        Self { attached, ..self }
     }
 
     const fn files(self, files: &'static str) -> Self {
@@ -175,8 +181,9 @@ pub(super) const TOOLS: &[Tool] = &[
     tool("md5sum", "bt", &["binary", "text", "tag"], Paths),
     tool("nl", "p", &["body-numbering=", "number-format=", "number-separator=", "number-width="], Paths).values("bfhisvnwd"),
     tool("nproc", "", &["all", "ignore="], None),
-    tool("od", "bcdfilosxv", &["address-radix=", "format=", "skip-bytes=", "read-bytes=", "output-duplicates"], Paths)
-        .values("AjNtw"),
+    tool("od", "bcdfilosxv", &["address-radix=", "format=", "skip-bytes=", "read-bytes=", "output-duplicates", "width?"], Paths)
+        .values("AjNt")
+        .attached("w"),
     tool("paste", "sz", &["delimiters=", "serial"], Paths).values("d"),
     // `-v` assigns a variable, and so does `%n`.
     tool("printf", "", &[], Format),
@@ -294,6 +301,7 @@ const GREP: Tool = Tool {
     name: "grep",
     flags: "#abcEFGhHiILlnoPqrsTUvwxyZz",
     values: "ABCDdem",
+    attached: "",
     files: "f",
     long: &[
         "after-context=", "basic-regexp", "before-context=", "binary-files=", "byte-offset", "color?", "colour?",

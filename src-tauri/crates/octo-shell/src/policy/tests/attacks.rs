@@ -39,7 +39,7 @@ const LINES: &[&str] = &[
     "enable -f x y", "hash -p /tmp/x ls", "read x", "mapfile -C x", "ulimit -c 0", "umask 0", "exit 1", "wait", "jobs", "fg", "history -w x",
     "rm x", "rm -rf /", "mv a b", "cp a b", "ln -s a b", "mkdir x", "touch x", "chmod +x x", "chown a b", "dd if=a of=b", "tee x",
     "install a b", "truncate -s 0 x", "split x", "csplit x 1", "shred x", "mkfifo x", "sponge x", "crontab x", "at now", "systemctl stop x",
-    "jq -f x y", "yq -i . x", "xxd -r x y", "base64 --decod x", "gzip x", "column --bogus x", "script x", "strace ls", "gdb x", "openssl enc -in x", "nc x 1",
+    "jq -f x y", "yq -i . x", "xxd -r x y", "xxd -ps x", "xxd -as x", "xxd -pc 8 x", "base64 --decod x", "gzip x", "column --bogus x", "script x", "strace ls", "gdb x", "openssl enc -in x", "nc x 1",
     "busybox ls", "ps aux", "free x", "sleep 1",
     // Options of known commands that write, run or set.
     "find . -exec rm {} +", "find . -exec rm \\{\\} \\;", "find . -execdir x \\;", "find . -ok rm x", "find . -okdir x", "find . -delete",
