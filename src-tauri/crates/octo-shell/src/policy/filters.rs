@@ -64,7 +64,7 @@ fn is_assignment(text: &str) -> bool {
         .is_some_and(|(name, _)| !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
 }
 
-/// `--arg name value` takes two words.
+/// `--arg name value` takes two words, but not behind `--`: there both are files.
 fn jq_options<'a>(tool: &Tool, words: &[&'a Word]) -> Option<Options<'a>> {
     let mut rest: Vec<&'a Word> = Vec::new();
     let mut words = words.iter().copied();
@@ -77,6 +77,9 @@ fn jq_options<'a>(tool: &Tool, words: &[&'a Word]) -> Option<Options<'a>> {
             }
         } else {
             rest.push(word);
+            if word.text == "--" {
+                rest.extend(words.by_ref());
+            }
         }
     }
     Options::read(tool, &rest)
