@@ -167,31 +167,69 @@ fn sed_address(rest: &mut Vec<char>) -> Option<()> {
     Some(())
 }
 
-/// Goes behind the next delimiter. Brackets end at different places in different versions: with one of them around
-/// a delimiter the program asks.
+/// Goes behind the next delimiter; none where versions of `sed` would find it at different places.
 fn sed_until(rest: &mut Vec<char>, delimiter: char) -> Option<()> {
-    let mut brackets = false;
-    loop {
-        match rest.pop()? {
-            c if c == delimiter => return if brackets { None } else { Some(()) },
-            '\\' => {
-                rest.pop()?;
-            }
-            '\n' => return None,
-            '[' => {
-                brackets = true;
-                // A `]` that comes first is one of the characters.
-                if rest.last() == Some(&'^') {
-                    rest.pop();
-                }
-                if rest.last() == Some(&']') {
-                    rest.pop();
-                }
-            }
-            ']' => brackets = false,
-            _ => {}
+    let [first, others @ ..] = Brackets::ALL.map(|brackets| brackets.delimiter(rest, delimiter));
+    let left = first?;
+    if others != [first; 3] {
+        return None;
+    }
+    rest.truncate(left);
+    Some(())
+}
+
+/// How a version of `sed` reads brackets while it looks for a delimiter, which stands for itself inside them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Brackets {
+    /// They hide no delimiter, as in a replacement.
+    Nothing,
+    /// They end at the first `]` that is not their first character.
+    Plain,
+    /// As in POSIX: the `]` of `[.x.]`, `[=x=]` and `[:name:]` ends none.
+    Posix,
+    /// As in POSIX, but a backslash keeps the next character from ending them.
+    Escaped,
+}
+
+impl Brackets {
+    const ALL: [Self; 4] = [Self::Nothing, Self::Plain, Self::Posix, Self::Escaped];
+
+    /// How much of a reversed text is left behind the next delimiter; none without one on the line.
+    fn delimiter(self, rest: &[char], delimiter: char) -> Option<usize> {
+        let mut left = rest;
+        loop {
+            left = match left {
+                [left @ .., c] if *c == delimiter => return Some(left.len()),
+                [left @ .., _, '\\'] => left,
+                [left @ .., '['] if self != Self::Nothing => self.close(left)?,
+                [] | [.., '\n' | '\\'] => return None,
+                [left @ .., _] => left,
+            };
         }
     }
+
+    /// What is left of a reversed text behind the end of the bracket it begins in.
+    fn close(self, rest: &[char]) -> Option<&[char]> {
+        let rest = rest.strip_suffix(&['^']).unwrap_or(rest);
+        let mut left = rest.strip_suffix(&[']']).unwrap_or(rest);
+        loop {
+            left = match left {
+                [left @ .., ']'] => return Some(left),
+                [left @ .., _, '\\'] if self == Self::Escaped => left,
+                [left @ .., kind @ ('.' | '=' | ':'), '['] if self != Self::Plain => named(left, *kind)?,
+                [] | [.., '\n'] => return None,
+                [left @ .., _] => left,
+            };
+        }
+    }
+}
+
+/// What is left of a reversed text behind the end of a bracket's class. Other signs than those of names are read
+/// differently: for GNU `sed`, `[...]` does not end.
+fn named(rest: &[char], kind: char) -> Option<&[char]> {
+    let name = rest.iter().rev().take_while(|c| c.is_ascii_alphanumeric() || **c == '-').count();
+    let left = rest.get(..rest.len() - name)?;
+    left.strip_suffix(&[']', kind])
 }
 
 /// Whether an `awk` program only prints. Left out: `>` and `|` write and start programs, `getline` and the

@@ -6,6 +6,8 @@ mod bash;
 mod everyday;
 mod folders;
 mod lasting;
+#[cfg(unix)]
+mod sed;
 
 fn is_read_only(line: &str) -> bool {
     matches!(judge(line, &[]), Judgement::ReadOnly { .. })
