@@ -32,13 +32,19 @@ impl Default for TempHome {
 impl TempHome {
     /// Fresh, empty folders.
     pub fn new() -> Self {
-        let real =
-            std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).map(|home| home.join(".octo"));
-        Self::watching(real)
+        Self::new_in(&std::env::temp_dir())
     }
 
-    fn watching(real: Option<PathBuf>) -> Self {
-        let folder = tempfile::Builder::new().prefix("octo-test-").tempdir().expect("a temporary folder");
+    /// Fresh, empty folders below `folder`: below the system's temporary folder every command may write.
+    pub fn new_in(folder: &Path) -> Self {
+        let real =
+            std::env::home_dir().filter(|home| !home.as_os_str().is_empty()).map(|home| home.join(".octo"));
+        Self::watching(folder, real)
+    }
+
+    fn watching(folder: &Path, real: Option<PathBuf>) -> Self {
+        let folder =
+            tempfile::Builder::new().prefix("octo-test-").tempdir_in(folder).expect("a temporary folder");
         for name in ["home", "octo", "work"] {
             std::fs::create_dir(folder.path().join(name)).expect("a folder of the temporary folder");
         }
@@ -137,9 +143,9 @@ mod tests {
     fn a_write_to_the_real_home_fails_the_test() {
         let pretended = tempfile::tempdir().unwrap();
         let real = pretended.path().join(".octo");
-        drop(TempHome::watching(Some(real.clone())));
+        drop(TempHome::watching(&std::env::temp_dir(), Some(real.clone())));
 
-        let home = TempHome::watching(Some(real.clone()));
+        let home = TempHome::watching(&std::env::temp_dir(), Some(real.clone()));
         std::fs::create_dir_all(&real).unwrap();
         std::fs::write(real.join("octo.db"), "x").unwrap();
         let failed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(home)));
@@ -147,7 +153,7 @@ mod tests {
         assert!(words.contains("octo.db"), "{words}");
 
         // What was there before does not matter.
-        drop(TempHome::watching(Some(real)));
+        drop(TempHome::watching(&std::env::temp_dir(), Some(real)));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! `rm` as a session's commands have it: the built binary under that name, against GNU's own, and killed at random.
 
-use crate::support::BINARY;
+use crate::support::{BINARY, run};
 use octo_protocol::{RemovedBy, SessionId};
+use octo_testkit::{ModelServer, Script, TempHome};
 use octo_workspace::{Arrival, Slip, Sweep, Trash, rm};
+use serde_json::json;
 use std::{
     collections::BTreeMap,
     fs,
@@ -254,6 +256,29 @@ fn a_slip_says_who_removed_what_with_which_command() {
     assert_eq!(slip.removal.who, RemovedBy::Agent);
     assert_eq!(slip.removal.command.as_deref(), Some("rm -rf full"));
     assert_eq!(slip.removal.project, Some(place.work.display().to_string()));
+}
+
+#[test]
+fn a_command_removes_in_a_fresh_home_outside_the_temporary_folders() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let temporary =
+        ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from).into_iter().chain([std::env::temp_dir()]);
+    if temporary.filter_map(|temporary| temporary.canonicalize().ok()).any(|it| folder.starts_with(it)) {
+        println!("left out: the build folder is a temporary one, which every command may write");
+        return;
+    }
+    for mode in ["ask-risky", "autonomous"] {
+        let home = TempHome::new_in(folder);
+        home.write("file", "content\n");
+        let script = Script::new().call("terminal", json!({ "command": "rm file" })).text("Removed.");
+        let server = ModelServer::start(script);
+        run(&home, &server, &["--mode", mode, "remove it"]).expect(0);
+        let said = &server.requests()[1].results()[0].text;
+        assert!(!home.work().join("file").exists(), "{mode}: {said}");
+        let arrivals = Trash::of_home(&home.octo()).arrivals(Sweep::All).unwrap();
+        assert!(matches!(arrivals.as_slice(), [Arrival::Here(_)]), "{mode}: {said}");
+        server.assert_clean();
+    }
 }
 
 /// Kills of a run in full; the gate runs a tenth.

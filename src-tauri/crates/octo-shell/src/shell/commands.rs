@@ -212,7 +212,7 @@ impl Commands {
             // What the command leaves for the next one, and where its `rm` moves things.
             confinement.writable.push(self.config.scratch.clone());
             if let Removals::Trash { home } = &self.config.removals {
-                confinement.writable.push(home.join("trash"));
+                confinement.writable.push(trash_folder(home));
             }
             confinement.make_caches(variables.get("PATH").map(String::as_str));
             confinement
@@ -415,6 +415,15 @@ pub(super) async fn end(task: &Arc<Task>, why: CommandState) {
     let _ = tokio::task::spawn_blocking(move || ending.terminate(why)).await;
     let mut ended = task.end();
     let _ = timeout(AFTER_KILL, ended.wait_for(Option::is_some)).await;
+}
+
+/// The trash of a home, made where it is missing: nothing can be granted that is not there.
+fn trash_folder(home: &Path) -> PathBuf {
+    let folder = home.join("trash");
+    octo_workspace::private_folder(&folder).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the trash could not be made; a command's `rm` will say so");
+        folder
+    })
 }
 
 fn is_variable(name: &str) -> bool {
