@@ -13,7 +13,7 @@ pub(crate) use browser::{browser_leave, standing};
 pub(crate) use decided::{Basis, Decided, Decision, Extent, Nature};
 
 use octo_protocol::{AskReason, Mode, Risk, Rule, TrashTotals};
-use octo_shell::{Around, Doubtful, Known, Open, PathVerdict, Policy, Standing, Verdict};
+use octo_shell::{Around, Doubtful, Known, Open, PathVerdict, Policy, Standing, StartupFiles, Verdict};
 use octo_tools::{AsksPerson, CommandEffect, DeskLeave, Effects, Granted, Reach, Site};
 use octo_workspace::is_inside;
 use std::{
@@ -48,6 +48,8 @@ pub(crate) struct Ground {
     pub policy: Arc<Policy>,
     /// What may be changed of Octo's own without asking: something only for sub-agents of Octo's own.
     pub desk: DeskLeave,
+    /// The start-up files of shells.
+    pub startup: StartupFiles,
 }
 
 impl Ground {
@@ -128,9 +130,9 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
     }
 }
 
-/// Nothing becomes instructions of the agent's without the person's yes.
+/// Nothing becomes instructions of the agent's, or a command of the person's shells, without the person's yes.
 fn asks_in_every_mode(decision: &Decision) -> bool {
-    matches!(decision, Decision::Ask { reason: AskReason::Instructs { .. }, .. })
+    matches!(decision, Decision::Ask { reason: AskReason::Instructs { .. } | AskReason::Startup { .. }, .. })
 }
 
 /// How long looking at a command's folder may take. One on a network that hangs asks instead.
@@ -171,13 +173,15 @@ fn write(ground: &Ground, path: &Path) -> Decision {
     let shown = path.display().to_string();
     let rule = Some(Rule::Write { path: shown.clone() });
     let ask = |reason| Decision::Ask { reason, rule: rule.clone() };
-    let verdict = octo_shell::write_path(path, ground.open(), &ground.around(&ground.folder), &ground.policy);
+    let around = ground.around(&ground.folder);
+    let verdict = octo_shell::write_path(path, ground.open(), &around, &ground.policy, &ground.startup);
     if let PathVerdict::Denied(refusal) = verdict {
         return Decision::Deny { refusal, subject: shown, part: None };
     }
-    let instructs = verdict == PathVerdict::Instructs;
-    if !instructs && !ground.policy.is_strict() && ground.rules.contains(&Rule::Write { path: shown.clone() })
-    {
+    let ruled = !matches!(verdict, PathVerdict::Instructs | PathVerdict::Startup)
+        && !ground.policy.is_strict()
+        && ground.rules.contains(&Rule::Write { path: shown.clone() });
+    if ruled {
         return Decision::Run(Basis::Person);
     }
     let scratch = ground.writable.iter().any(|folder| is_inside(folder, path));
@@ -186,6 +190,7 @@ fn write(ground: &Ground, path: &Path) -> Decision {
         PathVerdict::Outside => ask(AskReason::WritesOutside { path: shown }),
         PathVerdict::Protected => ask(AskReason::Protected { path: shown }),
         PathVerdict::Instructs => Decision::Ask { reason: AskReason::Instructs { path: shown }, rule: None },
+        PathVerdict::Startup => Decision::Ask { reason: AskReason::Startup { path: shown }, rule: None },
         PathVerdict::Denied(_) | PathVerdict::Open
             if !scratch && (ground.mode == Mode::Ask || ground.policy.is_strict()) =>
         {
@@ -204,7 +209,7 @@ fn read(ground: &Ground, path: &Path) -> Decision {
         PathVerdict::Secret if ground.rules.contains(&exact) => Decision::Run(Basis::Person),
         PathVerdict::Secret => Decision::Ask { reason: AskReason::Secret { path: shown }, rule: Some(exact) },
         PathVerdict::Open => Decision::Run(Basis::Policy),
-        PathVerdict::Outside | PathVerdict::Protected | PathVerdict::Instructs => {
+        PathVerdict::Outside | PathVerdict::Protected | PathVerdict::Instructs | PathVerdict::Startup => {
             let ruled = ground.rules.iter().any(|rule| match rule {
                 Rule::Read { path: allowed } => is_inside(Path::new(allowed), path),
                 Rule::Write { .. }
@@ -283,9 +288,29 @@ fn command(ground: &Ground, effect: &CommandEffect) -> Decided {
     let nature = Nature::of(&assessment.verdict, assessment.lasting, cwd);
     let decision = match assessment.verdict {
         Verdict::Deny { why, part } => Decision::Deny { refusal: why, subject: line.clone(), part },
-        verdict => allowed(ground, line, cwd, ruled, verdict),
+        verdict => {
+            let decision = allowed(ground, line, cwd, ruled, verdict);
+            match &assessment.startup {
+                Some(path) => with_startup(decision, path),
+                None => decision,
+            }
+        }
     };
     Decided { decision, rewritten: assessment.rewritten, nature }
+}
+
+/// What is done with a line that writes a start-up file of a shell. A risk says more than that; no rule covers either.
+fn with_startup(decision: Decision, path: &Path) -> Decision {
+    match decision {
+        Decision::Deny { .. } => decision,
+        Decision::Ask {
+            reason: reason @ (AskReason::Risky { .. } | AskReason::Instructs { .. }), ..
+        } => Decision::Ask { reason, rule: None },
+        Decision::Run(_) | Decision::Feedback | Decision::Ask { .. } => {
+            let path = path.display().to_string();
+            Decision::Ask { reason: AskReason::Startup { path }, rule: None }
+        }
+    }
 }
 
 /// What is done with a line that is not refused.

@@ -80,6 +80,11 @@ pub enum AskReason {
         /// The path.
         path: String,
     },
+    /// A file is changed that a shell runs at its start. Asked in every mode.
+    Startup {
+        /// The path.
+        path: String,
+    },
     /// The command is not known to only read.
     Command {
         /// The part that is not known to only read, where one part can be named.

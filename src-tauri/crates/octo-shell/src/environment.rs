@@ -110,6 +110,31 @@ impl LoginEnvironment {
     }
 }
 
+/// The start-up files of shells of a person with this home, and of the machine: those by name, and what the person's
+/// variables name. Their login shell's variables count once it was asked, the process's own until then.
+pub(crate) fn startup_files(home: Option<&Path>) -> Vec<PathBuf> {
+    let answered =
+        PERSON.answer.try_lock().ok().and_then(|answer| Some(Arc::clone(&answer.as_ref()?.variables)));
+    startup_files_of(answered.as_deref().unwrap_or(&PERSON.own), home)
+}
+
+fn startup_files_of(variables: &Variables, home: Option<&Path>) -> Vec<PathBuf> {
+    let named = |name: &str| expanded(variables.get(name)?, home);
+    let zsh = named("ZDOTDIR");
+    let sourced = ["BASH_ENV", "ENV"].into_iter().filter_map(named);
+    startup::files(home, zsh.as_deref()).chain(sourced).collect()
+}
+
+/// The absolute path a variable's value names; shells expand the home in it.
+fn expanded(value: &str, home: Option<&Path>) -> Option<PathBuf> {
+    let below_home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|start| value.strip_prefix(start));
+    let path = match below_home {
+        Some(rest) => home?.join(rest),
+        None => PathBuf::from(value),
+    };
+    path.is_absolute().then_some(path)
+}
+
 /// Whether commands must not see a variable.
 pub(crate) fn is_hidden(name: &str, secret: &[String]) -> bool {
     name.starts_with("OCTO_") || secret.iter().any(|secret| secret == name)

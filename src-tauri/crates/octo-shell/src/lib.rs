@@ -31,8 +31,8 @@ pub use output::{MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES};
 pub use policy::{
     Around, Assessment, CommandRules, DecisionEntry, DecisionLog, Doubtful, Known, Lasts, LoggedVerdict,
     Open, PathRules, PathVerdict, Policy, PolicyChange, PolicyChangeError, PolicyContent, PolicyFault,
-    PolicyFile, PolicyPaths, PolicyReading, PolicyRules, RuleFault, Standing, Verdict, assess, read_path,
-    sole_command, typed, would_start, write_path,
+    PolicyFile, PolicyPaths, PolicyReading, PolicyRules, RuleFault, Standing, StartupFiles, Verdict, assess,
+    read_path, sole_command, typed, would_start, write_path,
 };
 pub use report::{Carried, Input, Listener, Live, News, Pace, Report, Run};
 pub use shell::{CEILING, DEFAULT_WAIT, Removals, START_WINDOW, Shell, ShellConfig, prune_logs};

@@ -34,6 +34,7 @@ mod scan;
 mod script;
 mod search;
 mod sole;
+mod startup;
 mod table;
 mod tree;
 mod verdict;
@@ -51,6 +52,7 @@ pub use look::Known;
 pub use paths::{Open, PathVerdict, PolicyPaths, read_path, write_path};
 pub use places::Around;
 pub use sole::{sole_command, would_start};
+pub use startup::StartupFiles;
 pub use verdict::{Assessment, Doubtful, Standing, Verdict, assess};
 
 use options::Reads;

@@ -25,12 +25,12 @@ export function ruleWords(rule: Rule, home: string): string {
 }
 
 /**
- * Whether yes has to be pressed on its button. Nothing brings back what these do, or it becomes instructions: so an
- * Enter that was meant for something else must not be a yes; a no by key is always safe.
+ * Whether yes has to be pressed on its button. Nothing brings back what these do, or it becomes instructions or a
+ * command of every shell: so an Enter that was meant for something else must not be a yes; a no by key is always safe.
  */
 export function needsPress(reason: AskReason): boolean {
   if (reason.type === "library") return reason.change === "install_skills" || reason.change === "write_persona";
-  return reason.type === "page" || reason.type === "empties_trash" || reason.type === "instructs";
+  return ["page", "empties_trash", "instructs", "startup"].includes(reason.type);
 }
 
 /** How long a question must have been on screen before a key may answer it, in milliseconds. */
@@ -51,6 +51,8 @@ export function whyAsked(reason: AskReason): string {
       return t("ask.why.protected");
     case "instructs":
       return t("ask.why.instructs");
+    case "startup":
+      return t("ask.why.startup");
     case "command":
       return reason.part === null ? t("ask.why.command") : t("ask.why.command_part");
     case "unparsed":

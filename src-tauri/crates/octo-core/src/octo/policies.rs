@@ -9,7 +9,7 @@ use octo_protocol::{
     ApiError, AskReason, CommandTrial, Grant, Grants, Mode, PolicyRequest, PolicyState, RunsBecause,
     TrialOutcome, TryCommand,
 };
-use octo_shell::PolicyChange;
+use octo_shell::{PolicyChange, StartupFiles};
 use octo_tools::{CommandEffect, DeskLeave, Effects};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -79,6 +79,7 @@ impl Octo {
             home_others: self.shared.home_others(),
             policy: policy.map_err(|error| ApiError::new("internal").detail(error))?,
             desk: DeskLeave::Ask,
+            startup: StartupFiles::default(),
         };
         let command = CommandEffect::Start { line, cwd: None, env: Vec::new() };
         let effects = Effects { command: Some(command), ..Effects::none() };

@@ -23,6 +23,7 @@ fn ground(mode: Mode, folder: &Path) -> Ground {
         home_others: Vec::new(),
         policy: Arc::default(),
         desk: DeskLeave::Ask,
+        startup: StartupFiles::default(),
     }
 }
 
@@ -103,6 +104,39 @@ fn what_becomes_instructions_is_asked_about_in_every_mode_and_every_folder() {
     // What nobody may change stays so, whatever else a line names.
     let both = decide(&ground, &command(&format!("cp {skill} /octo-home/octo.db"))).decision;
     assert!(matches!(both, Decision::Deny { .. }), "{both:?}");
+}
+
+#[test]
+fn a_start_up_file_of_a_shell_is_asked_about_in_every_mode_and_every_folder() {
+    let (_keep, elsewhere) = work();
+    let home = octo_workspace::real(&std::env::home_dir().unwrap()).unwrap();
+    let file = home.join(".profile").display().to_string();
+    let asks = Some(AskReason::Startup { path: file.clone() });
+    let rules = vec![Rule::Write { path: file.clone() }, Rule::Line { line: format!("make >> {file}") }];
+    for mode in [Mode::Ask, Mode::AskRisky, Mode::Autonomous] {
+        for folder in [&elsewhere, &home] {
+            let ground = Ground { rules: rules.clone(), ..ground(mode, folder) };
+            assert_eq!(reason(&ground, &writes(&file)), asks, "{mode:?}");
+            for line in [
+                "echo x >> ~/.profile",
+                "touch ~/.profile",
+                "cp /etc/hosts ~/.profile",
+                "rm ~/.profile",
+                "cd ~ && echo x > .profile",
+                "make && echo x | tee -a \"$HOME/.profile\"",
+                "python3 x.py; sed -i s/a/b/ ~/.profile",
+                &format!("make >> {file}"),
+            ] {
+                assert_eq!(reason(&ground, &command(line)), asks, "{mode:?} {line}");
+            }
+        }
+    }
+    let ground = ground(Mode::Autonomous, &elsewhere);
+    for line in ["cat ~/.profile", "source ~/.profile && make", "cp ~/.profile here", "make > .profile"] {
+        assert_eq!(reason(&ground, &command(line)), None, "{line}");
+    }
+    assert_eq!(reason(&ground, &reads(&file)), None);
+    assert_eq!(reason(&ground, &writes(elsewhere.join(".bashrc").to_str().unwrap())), None);
 }
 
 #[test]

@@ -24,7 +24,7 @@ use octo_protocol::{
     Ask, CallId, CallState, CallStatus, Event, MessageId, Mode, Question, QuestionId, StreamKind,
     SubAgentStatus, Todo, ToolResult, ToolView, TurnId,
 };
-use octo_shell::PolicyPaths;
+use octo_shell::{PolicyPaths, StartupFiles};
 use octo_tools::{Http, INVOKE_SKILL, Outcome, Tasks, TodoList, ToolContext, ToolError, ToolOutput, Vetted};
 use octo_workspace::{Outputs, RunningCommand, Scripts, Sweep};
 use open::result_of;
@@ -80,6 +80,7 @@ impl Session {
             home_others: self.shared.home_others(),
             policy: self.shared.policy(),
             desk: self.desk_leave(),
+            startup: StartupFiles::default(),
         }
     }
 

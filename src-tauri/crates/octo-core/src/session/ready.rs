@@ -192,7 +192,10 @@ impl Ready {
 
 fn is_about_closed_ground(reason: &AskReason) -> bool {
     match reason {
-        AskReason::ReadsOutside { .. } | AskReason::WritesOutside { .. } | AskReason::Secret { .. } => true,
+        AskReason::ReadsOutside { .. }
+        | AskReason::WritesOutside { .. }
+        | AskReason::Secret { .. }
+        | AskReason::Startup { .. } => true,
         AskReason::Mode
         | AskReason::Protected { .. }
         | AskReason::Instructs { .. }

@@ -27,6 +27,9 @@ const OF_THE_PERSON: &[&str] = &[
     ".config/mise/config.toml",
 ];
 
+/// In the folder that `ZDOTDIR` names.
+const OF_ZSH: &[&str] = &[".zshenv", ".zprofile", ".zshrc", ".zlogin"];
+
 /// Of the machine.
 const OF_THE_MACHINE: &[&str] = &[
     "/etc/environment",
@@ -48,14 +51,17 @@ impl Stamp {
     /// As of now, of the person whose variables these are. Reads the folders' entries only, about twenty looks.
     pub(super) fn now(own: &Variables) -> Self {
         let home = own.get("HOME").map(PathBuf::from).or_else(std::env::home_dir).unwrap_or_default();
-        let elsewhere =
-            own.get("ZDOTDIR").map(PathBuf::from).into_iter().flat_map(|folder| {
-                [".zshenv", ".zprofile", ".zshrc", ".zlogin"].map(|name| folder.join(name))
-            });
-        let of_the_person = OF_THE_PERSON.iter().map(|name| home.join(name));
-        let all = of_the_person.chain(elsewhere).chain(OF_THE_MACHINE.iter().map(PathBuf::from));
-        Self(all.map(|path| state(&path)).collect())
+        let zsh = own.get("ZDOTDIR").map(PathBuf::from);
+        Self(files(Some(&home), zsh.as_deref()).map(|path| state(&path)).collect())
     }
+}
+
+/// The start-up files of a person with this home and, where it is not the home, this folder for those of zsh; and
+/// those of the machine.
+pub(super) fn files(home: Option<&Path>, zsh: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+    let of_the_person = home.into_iter().flat_map(|home| OF_THE_PERSON.iter().map(|name| home.join(name)));
+    let of_zsh = zsh.into_iter().flat_map(|folder| OF_ZSH.iter().map(|name| folder.join(name)));
+    of_the_person.chain(of_zsh).chain(OF_THE_MACHINE.iter().map(PathBuf::from))
 }
 
 fn state(path: &Path) -> Option<(SystemTime, u64)> {

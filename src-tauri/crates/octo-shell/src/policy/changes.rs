@@ -162,7 +162,7 @@ pub(super) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
 }
 
 /// The name a file gets inside a folder.
-fn below(folder: &str, file: &str) -> String {
+pub(super) fn below(folder: &str, file: &str) -> String {
     let name = file.trim_end_matches('/').rsplit('/').next().unwrap_or(file);
     format!("{}/{name}", folder.trim_end_matches('/'))
 }

@@ -3,6 +3,7 @@
 use super::{
     file::{Policy, RulePlace},
     places::Around,
+    startup::StartupFiles,
 };
 use octo_protocol::Refusal;
 use octo_workspace::{Closed, ClosedPaths, is_inside, is_secret};
@@ -36,6 +37,8 @@ pub enum PathVerdict {
     Protected,
     /// What it holds instructs the agent, in every session.
     Instructs,
+    /// A shell runs it at its start.
+    Startup,
     /// It is never touched.
     Denied(Refusal),
 }
@@ -130,9 +133,18 @@ pub fn read_path(path: &Path, open: Open<'_>, around: &Around, policy: &Policy) 
 }
 
 /// What the policy says about making, changing or removing a real path.
-pub fn write_path(path: &Path, open: Open<'_>, around: &Around, policy: &Policy) -> PathVerdict {
+pub fn write_path(
+    path: &Path,
+    open: Open<'_>,
+    around: &Around,
+    policy: &Policy,
+    startup: &StartupFiles,
+) -> PathVerdict {
     if let Some(refused) = refused(path, around, policy) {
         return refused;
+    }
+    if startup.include(path, around) {
+        return PathVerdict::Startup;
     }
     if is_secret(path) || policy.is_secret(path) {
         return PathVerdict::Secret;

@@ -8,6 +8,8 @@ mod folders;
 mod lasting;
 #[cfg(unix)]
 mod sed;
+#[cfg(unix)]
+mod startup;
 
 fn is_read_only(line: &str) -> bool {
     matches!(judge(line, &[]), Judgement::ReadOnly { .. })

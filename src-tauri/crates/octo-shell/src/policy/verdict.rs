@@ -12,12 +12,14 @@ use super::{
     rewrite, risk, rules,
     scan::{self, Scan},
     script::Parsed,
-    shortened, tree,
+    shortened,
+    startup::StartupFiles,
+    tree,
 };
 use crate::Language;
 use octo_protocol::{Refusal, Risk};
 use octo_workspace::{Closed, ClosedPaths, is_secret};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What the policy says about a line. A refusal is stricter than a question, a question than leave to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub struct Assessment {
     pub rewritten: Option<String>,
     /// What it would do beyond files that nothing takes back, as far as its words tell.
     pub lasting: Vec<Lasts>,
+    /// A start-up file of a shell it would write, as far as its words tell; also where what it does is not known.
+    pub startup: Option<PathBuf>,
 }
 
 /// What is to be done with a line.
@@ -117,17 +121,19 @@ pub fn assess(line: &str, env: &[(String, String)], standing: Standing<'_>) -> A
             verdict: Verdict::Deny { why: refused.why, part: part(refused.span) },
             rewritten: None,
             lasting: Vec::new(),
+            startup: None,
         };
     }
     if let Some(call) = policy.denied(&words.scan.calls) {
         let verdict = Verdict::Deny { why: Refusal::Ruled, part: part(call.span.clone()) };
-        return Assessment { verdict, rewritten: None, lasting: Vec::new() };
+        return Assessment { verdict, rewritten: None, lasting: Vec::new(), startup: None };
     }
     let lasting = lasting::of(line, &words.scan);
+    let startup = StartupFiles::default().written(&words.scan, around);
     // Read as bash's it would be misread: nothing in another language is known, and nothing is put in its place.
     if around.language != Language::Bash {
         let verdict = Verdict::Ask { why: Doubtful::Unparsed, part: None, rule: None };
-        return Assessment { verdict, rewritten: None, lasting };
+        return Assessment { verdict, rewritten: None, lasting, startup };
     }
     let rewritten =
         words.parsed.as_ref().and_then(|parsed| rewrite::rewrite(line, parsed, &words.scan.calls));
@@ -138,7 +144,7 @@ pub fn assess(line: &str, env: &[(String, String)], standing: Standing<'_>) -> A
     } else {
         harmless(runs, env, standing).unwrap_or_else(|stop| question(runs, env, &words, stop.as_ref()))
     };
-    Assessment { verdict, rewritten, lasting }
+    Assessment { verdict, rewritten, lasting, startup }
 }
 
 /// What a line touches, if everything in it is known.

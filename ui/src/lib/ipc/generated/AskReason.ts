@@ -29,6 +29,10 @@ path: string, } | { "type": "instructs",
 /**
  * The path.
  */
+path: string, } | { "type": "startup", 
+/**
+ * The path.
+ */
 path: string, } | { "type": "command", 
 /**
  * The part that is not known to only read, where one part can be named.
