@@ -9,8 +9,9 @@ import { mounted } from "$lib/testing/mounted";
 import { press, until, words, write } from "$lib/testing/stage";
 import { t } from "$lib/words/words.svelte";
 import { flushSync } from "svelte";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import App from "../../App.svelte";
+import { SETTLED } from "../permission/rules";
 import QuickAsk from "../start/QuickAsk.svelte";
 
 const MAIN = "d0000000000000000000000000000001";
@@ -322,6 +323,51 @@ describe("a question with options", () => {
     await until(() => expect(options()).toEqual([]));
     expect(given().length).toBe(2);
     await until(() => expect(document.activeElement).toBe(get(testids.composer)));
+  });
+});
+
+describe("a key", () => {
+  let later = 0;
+  const begin = performance.now.bind(performance);
+  /** Lets a question have been there long enough to be answered. */
+  const settle = (): void => void (later += SETTLED + 1);
+  const given = () => replayed.of("answer_question").map((call) => "answer" in call && call.answer);
+  /** Lays out an element, whose list shows the window's first 500 px. */
+  function lay(element: HTMLElement, top: number, bottom: number): void {
+    element.getBoundingClientRect = () => new DOMRect(0, top, 100, bottom - top);
+  }
+  /** The first of the cards, laid out; and a message field without words. */
+  async function scene(name: string, id: string, top: number, bottom: number): Promise<HTMLElement> {
+    await open(name);
+    await until(() => get(id));
+    write(get(testids.composer), "");
+    vi.spyOn(performance, "now").mockImplementation(() => begin() + later);
+    lay(get(testids.transcript), 0, 500);
+    const card = get(id);
+    lay(card, top, bottom);
+    card.scrollIntoView = () => lay(card, 100, 400);
+    settle();
+    return card;
+  }
+  /** Whether a key was used up. */
+  function used(at: HTMLElement, key: string): boolean {
+    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+    at.dispatchEvent(event);
+    flushSync();
+    return event.defaultPrevented;
+  }
+
+  afterEach(() => vi.restoreAllMocks());
+
+  it("in the message field begins a message and refuses nothing, whatever the letter", async () => {
+    const card = await scene("permission", testids.question, 100, 400);
+    for (const letter of ["n", "N", "y"]) expect(used(get(testids.composer), letter)).toBe(false);
+    expect(given()).toEqual([]);
+    // The card with the focus takes it.
+    card.focus();
+    settle();
+    expect(used(card, "n")).toBe(true);
+    await until(() => expect(given()).toEqual([{ type: "no", reason: null }]));
   });
 });
 
