@@ -48,6 +48,37 @@ describe("permission", () => {
     await close(page);
   });
 
+  it("Enter in the message field answers no card that is not wholly in view, and a message that begins with n none at all", async () => {
+    const page = await stage.open({ scene: "permission", size: { width: 1280, height: 560 }, clock: "running" });
+    const card = page.getByTestId("question").first();
+    const composer = page.getByTestId("composer");
+    const answers = async () => (await asked(page, "answer_question")).map(({ answer }) => answer);
+    const seen = () =>
+      card.evaluate((card) => {
+        const list = card.closest(".scroll")?.getBoundingClientRect() as DOMRect;
+        const { top, bottom } = card.getBoundingClientRect();
+        return top > list.top - 1 && bottom < list.bottom + 1;
+      });
+    const settle = () => page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 900)));
+    // The wheel is the person's, so the list does not go back to its end.
+    await page.getByTestId("transcript").hover();
+    await page.mouse.wheel(0, -4_000);
+    await expect.poll(seen).toBe(false);
+    await settle();
+    await composer.focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(seen).toBe(true);
+    expect(await answers()).toEqual([]);
+    await settle();
+    await page.keyboard.type("not that one");
+    expect(await composer.inputValue()).toBe("not that one");
+    expect(await answers()).toEqual([]);
+    await composer.fill("");
+    await page.keyboard.press("Enter");
+    await expect.poll(answers).toEqual([{ type: "once" }]);
+    await close(page);
+  });
+
   it("29. the mode changed during a run: the bar shows it, and the next tool call is shown as the new mode has it", async () => {
     const page = await stage.open({ scene: "main" });
     const mode = page.getByTestId("status-mode");

@@ -369,6 +369,66 @@ describe("a key", () => {
     expect(used(card, "n")).toBe(true);
     await until(() => expect(given()).toEqual([{ type: "no", reason: null }]));
   });
+
+  it.each([
+    [450, 650],
+    [-20, 200],
+    [900, 1100],
+  ])("answers no card that is not wholly in view (%i to %i of 500), but brings it there", async (top, bottom) => {
+    const card = await scene("permission", testids.question, top, bottom);
+    expect(used(get(testids.composer), "Enter")).toBe(true);
+    expect([given(), card.getBoundingClientRect().top]).toEqual([[], 100]);
+    // Pressed twice, it was meant for what was seen before.
+    used(get(testids.composer), "Enter");
+    expect(given()).toEqual([]);
+    settle();
+    used(get(testids.composer), "Enter");
+    await until(() => expect(given()).toEqual([{ type: "once" }]));
+  });
+
+  it("on the card, or on a button in it, is held to the same", async () => {
+    const card = await scene("permission", testids.question, 450, 650);
+    card.focus();
+    settle();
+    expect(used(card, "Enter")).toBe(true);
+    expect(given()).toEqual([]);
+    lay(card, 450, 650);
+    lay(get(testids.questionOnce), 600, 620);
+    expect(used(get(testids.questionOnce), "Enter")).toBe(true);
+    expect(card.getBoundingClientRect().top).toBe(100);
+    // In view the button takes it itself.
+    expect(used(get(testids.questionOnce), "Enter")).toBe(false);
+    // A card with no room for all of it is answered where its buttons are.
+    lay(card, -300, 450);
+    lay(get(testids.questionOnce), 400, 420);
+    expect(used(get(testids.questionOnce), "Enter")).toBe(false);
+    settle();
+    expect(used(card, "Enter")).toBe(true);
+    expect(given()).toEqual([]);
+  });
+
+  it("sends no answer to a question of the model's that is not wholly in view", async () => {
+    const card = await scene("feedback", testids.feedback, 450, 650);
+    const option = all(testids.feedbackOption)[1] as HTMLElement;
+    expect(used(option, "Enter")).toBe(true);
+    expect(card.getBoundingClientRect().top).toBe(100);
+    expect(used(option, "Enter")).toBe(false);
+    lay(card, -10, 290);
+    expect(used(get(testids.feedbackText), "Enter")).toBe(true);
+    expect(used(get(testids.feedbackText), "a")).toBe(false);
+    expect(given()).toEqual([]);
+  });
+
+  it("that sent a message is no answer when it is pressed again", async () => {
+    await scene("permission", testids.question, 100, 400);
+    send("and this");
+    await until(() => expect(replayed.of("send").length).toBe(1));
+    used(get(testids.composer), "Enter");
+    expect(given()).toEqual([]);
+    settle();
+    used(get(testids.composer), "Enter");
+    await until(() => expect(given()).toEqual([{ type: "once" }]));
+  });
 });
 
 describe("the focus", () => {

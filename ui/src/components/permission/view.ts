@@ -1,0 +1,36 @@
+/** Enter answers only what can be read: a card that is not wholly in view is brought there first. */
+import { composing } from "$lib/state/composing";
+
+/** What part of the window an element's list shows, from top to bottom. */
+function shownPart(element: Element): { from: number; to: number } {
+  const list = element.closest(".scroll")?.getBoundingClientRect();
+  return { from: Math.max(0, list?.top ?? 0), to: Math.min(innerHeight, list?.bottom ?? innerHeight) };
+}
+
+/** Whether an element is wholly in view, but for a fraction of a pixel. */
+export function isInView(element: Element): boolean {
+  const { top, bottom } = element.getBoundingClientRect();
+  const { from, to } = shownPart(element);
+  return top > from - 1 && bottom < to + 1;
+}
+
+/** Brings a card into view, or as much of it as there is room for. */
+export function bringIntoView(card: Element): void {
+  card.scrollIntoView({ block: "nearest" });
+}
+
+/**
+ * Takes an Enter away from a card that is not wholly in view; whether it did. Where there is no room for the whole card,
+ * the button or field that has the focus must be in view: one that went there has read what is above it.
+ */
+export function withheld(event: KeyboardEvent): boolean {
+  if (event.key !== "Enter" || composing(event)) return false;
+  const card = event.currentTarget as HTMLElement;
+  const { from, to } = shownPart(card);
+  const fits = card.getBoundingClientRect().height < to - from + 2;
+  if (isInView(fits ? card : (event.target as HTMLElement))) return false;
+  event.preventDefault();
+  event.stopPropagation();
+  bringIntoView(card);
+  return true;
+}
