@@ -236,7 +236,7 @@ const status = (id) => page.getByTestId(id).innerText();
 await page.waitForFunction(() =>
   document.querySelector("[data-testid=composer]").placeholder.startsWith("Ask the shop"),
 );
-ok("the suggestion is said", (await page.getByTestId("suggestion").innerText()).includes("Tab takes it"));
+ok("the suggestion is said", (await page.getByTestId("suggestion").innerText()).includes("Press Tab to accept"));
 await field.focus();
 await page.keyboard.type("x");
 ok("typing hides it", !(await page.getByTestId("suggestion-take").isVisible()));
@@ -273,7 +273,7 @@ const choose = async () => {
   await page.waitForSelector("[data-testid=switch-do]:focus");
 };
 await choose();
-ok("a switch has its price", (await status("switch-cost")).includes("9.2k tokens will be read anew"));
+ok("a switch has its price", (await status("switch-cost")).includes("will read 9.2k tokens again"));
 await page.getByTestId("switch-keep").click();
 ok("kept", (await status("status-model")).includes("claude"));
 await choose();
@@ -330,7 +330,7 @@ await badge.focus();
 await page.keyboard.press("Enter");
 await page.waitForSelector("[data-testid=running]");
 ok("one row each", (await page.getByTestId("running-row").count()) === 2);
-ok("what waits says so", (await page.getByTestId("running-row").nth(1).innerText()).includes("waits for input"));
+ok("what waits says so", (await page.getByTestId("running-row").nth(1).innerText()).includes("waiting for input"));
 await page.getByTestId("running-stop").first().click();
 await page.waitForTimeout(150);
 const stopped = page.getByTestId("running-row").first();
@@ -416,8 +416,8 @@ await page.getByTestId("restore-go").click();
 await page.waitForSelector('[data-testid="restore-conflict"]');
 const sum = () => page.locator(".tm-sum").innerText();
 ok("what the person changed is kept", (await sum()).includes("2 left alone"), await sum());
-ok("what is lost is said", (await status("restore-preview")).includes("larger than one file may be"));
-ok("and that it is saved first", (await status("restore-preview")).includes("saved first"));
+ok("what is lost is said", (await status("restore-preview")).includes("over the size limit of one file"));
+ok("and that it is saved first", (await status("restore-preview")).includes("saves the current files first"));
 await page.getByTestId("restore-conflict").first().focus();
 await page.keyboard.press("Space");
 ok("unless it is chosen", (await sum()).includes("1 left alone"), await sum());
@@ -473,7 +473,7 @@ await page.getByTestId("time-open").click();
 await page.waitForSelector('[data-testid="task-row"]');
 ok("while it works nothing is restored, and it is said why", await page.getByTestId("restore-go").isDisabled());
 ok("nor named", await page.getByTestId("name-state").isDisabled());
-ok("with the reason", (await page.locator(".tm-busy").innerText()).includes("at work"));
+ok("with the reason", (await page.locator(".tm-busy").innerText()).includes("is working"));
 await page.keyboard.press("Escape");
 await page.waitForTimeout(150);
 ok("Escape closes it and stops nothing", (await tm().count()) === 0 && (await page.getByTestId("stop").isVisible()));
@@ -550,7 +550,7 @@ await page.getByTestId("open-trash").click();
 await page.waitForSelector("[data-testid=trash-row]");
 ok(
   "totals",
-  (await page.locator(".head").innerText()).includes("10,000 things"),
+  (await page.locator(".head").innerText()).includes("10,000 items"),
   await page.locator(".head").innerText(),
 );
 const trashRows = page.getByTestId("trash-row");
@@ -575,7 +575,7 @@ await page.keyboard.press("Enter");
 await page.waitForSelector("[data-testid=trash-dialog][open]");
 ok(
   "a taken place asks, focus on leaving it",
-  (await page.evaluate(() => document.activeElement?.textContent)) === "Leave them",
+  (await page.evaluate(() => document.activeElement?.textContent)) === "Cancel",
 );
 await page.getByTestId("trash-keep-both").click();
 await page.waitForTimeout(300);
@@ -589,12 +589,12 @@ await page.keyboard.press(" ");
 ok("keys choose", (await page.locator(".trash-acts").innerText()).includes("2 selected"));
 await page.keyboard.press("Delete");
 await page.waitForSelector("[data-testid=trash-dialog][open]");
-ok("asks with a count", (await page.getByTestId("trash-dialog").innerText()).includes("Delete 2 things for good?"));
+ok("asks with a count", (await page.getByTestId("trash-dialog").innerText()).includes("Permanently delete 2 items?"));
 await page.keyboard.press("Escape");
 await page.getByTestId("trash-delete").click();
 await page.getByTestId("trash-confirm").click();
 await page.waitForTimeout(300);
-ok("gone", (await page.locator(".head").innerText()).includes("9,997 things"), await page.locator(".head").innerText());
+ok("gone", (await page.locator(".head").innerText()).includes("9,997 items"), await page.locator(".head").innerText());
 await page.getByTestId("trash-kind-session").click();
 await page.waitForTimeout(300);
 ok("sessions only", (await trashRows.count()) <= 1);

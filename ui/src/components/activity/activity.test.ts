@@ -75,19 +75,19 @@ describe("the page of what runs", () => {
       "Sessions",
       "Tasks",
       "Sub-agents",
-      "Commands in the background",
+      "Background commands",
     ]);
     const session = named("Resume uploads");
     expect(session.dataset["status"]).toBe("working");
     expect(words(session)).toMatch(/Working · 12 steps · ~\/code\/harbor.*3 min.*\$0\.38/);
     expect(session.querySelector(".activity-cost")?.getAttribute("title")).toBe("$0.38, 412k tokens");
-    expect(words(named("Move settings to TOML"))).toContain("Waits for your answer");
-    expect(words(named("Morning brief"))).toContain("Waiting for a free place: next in line");
+    expect(words(named("Move settings to TOML"))).toContain("Waiting for your answer");
+    expect(words(named("Morning brief"))).toContain("Queued: next to start");
     expect(words(named("code-explorer"))).toContain("of Resume uploads after a dropped connection");
     const command = named("npm run dev");
     expect(words(command)).toMatch(/38 min/);
     expect(command.querySelector(".activity-cost")?.textContent).toBe("");
-    expect(words(get(testids.activityPlaces))).toBe("1 of 4 places taken");
+    expect(words(get(testids.activityPlaces))).toBe("1 of 4 slots in use");
   });
 
   it("says how many stand how, for whoever does not see it", async () => {
@@ -95,7 +95,7 @@ describe("the page of what runs", () => {
     show(ActivityView);
     const spoken = get(testids.activitySpoken);
     expect(spoken.getAttribute("role")).toBe("status");
-    await until(() => expect(words(spoken)).toBe("3 working, 3 wait for you, 1 waits for a place"));
+    await until(() => expect(words(spoken)).toBe("3 working, 3 waiting for you, 1 queued"));
     await speak("zh");
     await until(() => expect(words(spoken)).toMatch(/3 项工作中.*3 项等你回答.*1 项排队中/));
   });
@@ -139,8 +139,8 @@ describe("the page of what runs", () => {
     const dialog = get(testids.activityDialog) as HTMLDialogElement;
     get(testids.activityStopAll).click();
     await until(() => expect(dialog.open).toBe(true));
-    expect(words(dialog)).toContain("Stop 7 things that run?");
-    await until(() => expect(words(document.activeElement ?? target)).toBe("Let them run"));
+    expect(words(dialog)).toContain("Stop 7 running items?");
+    await until(() => expect(words(document.activeElement ?? target)).toBe("Keep running"));
     (document.activeElement as HTMLElement).click();
     expect(dialog.open).toBe(false);
     expect(replayed.last("stop_all_activity")).toBeUndefined();
@@ -208,7 +208,7 @@ describe("a session that waits for a place", () => {
     const nothing = (): void => undefined;
     const props = { info, current: false, now: 0, renaming: false, onmenu: nothing, onrenamed: nothing };
     shown.push(mount(SessionRow, { target, props }));
-    await until(() => expect(words(get(testids.sessionRow))).toContain("Waiting: 2 others are ahead"));
+    await until(() => expect(words(get(testids.sessionRow))).toContain("Queued behind 2 others"));
     const { state } = replayed.core.activity;
     const rows = state.rows.map((row) => ({ ...row, status: { type: "working" as const } }));
     replayed.core.publish("activity", { type: "activity", state: { ...state, rows } });
@@ -219,7 +219,7 @@ describe("a session that waits for a place", () => {
     await begin("&queued");
     show(Sidebar);
     await until(() => expect(words(get(testids.openActivity))).toContain("7"));
-    expect(words(get(testids.openActivity))).toContain("2 working, 3 wait for you, 2 wait for a place");
+    expect(words(get(testids.openActivity))).toContain("2 working, 3 waiting for you, 2 queued");
     expect(get(testids.openActivity).getAttribute("aria-keyshortcuts")).toBe("Control+J");
     get(testids.openActivity).click();
     flushSync();
@@ -248,7 +248,7 @@ describe("how many work at a time", () => {
     };
     for (const wrong of ["0", "17", "two", ""]) {
       type(wrong);
-      expect(words(target)).toContain("A whole number from 1 to 16.");
+      expect(words(target)).toContain("Enter a whole number from 1 to 16.");
       expect(replayed.last("change_settings")).toBeUndefined();
     }
     type("2");

@@ -164,9 +164,9 @@ describe("a session that works in the browser", () => {
     hand.focus();
     hand.click();
     await until(() => expect(get(testids.live).dataset["hand"]).toBe("person"));
-    expect([words(hand), document.activeElement === hand]).toEqual(["Hand back and go on", true]);
-    expect(get(testids.live).querySelector("[role=status]")?.textContent).toContain("Paused: you have the page");
-    expect(words(get(testids.working))).toContain("Paused: you have the page");
+    expect([words(hand), document.activeElement === hand]).toEqual(["Hand back and continue", true]);
+    expect(get(testids.live).querySelector("[role=status]")?.textContent).toContain("Paused: you control the page");
+    expect(words(get(testids.working))).toContain("Paused: you control the page");
     await until(() => expect(hand.getAttribute("aria-disabled")).toBeNull());
     hand.click();
     await until(() => expect(get(testids.live).dataset["hand"]).toBe("agent"));
@@ -192,7 +192,7 @@ describe("a session that works in the browser", () => {
     await until(() => get(testids.live));
     replayed.core.browser.become({ type: "lost", error: { key: "internal", args: {}, retryable: false } });
     await until(() => expect(get(testids.browserLost).getAttribute("role")).toBe("alert"));
-    expect(words(get(testids.browserLost))).toContain("Octo met a fault of its own");
+    expect(words(get(testids.browserLost))).toContain("Something went wrong inside Octo");
     expect(types()).toEqual([]);
     get(testids.browserAttach).click();
     await until(() => get(testids.browserWaiting));
@@ -217,7 +217,7 @@ describe("a question about a page", () => {
     ]);
     expect(card.querySelector(".thumb img")).not.toBeNull();
     expect([find(testids.questionSession), find(testids.questionAlways)]).toEqual([null, null]);
-    expect(words(card)).toContain("This asks in every mode.");
+    expect(words(card)).toContain("Asks in every mode.");
     // A key counts once the question has been on screen for a moment.
     await until(() => {
       card.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }));
@@ -302,7 +302,7 @@ describe("a question about a page", () => {
     await until(() => expect(all(testids.question).length).toBe(2));
     const card = all(testids.question)[1];
     if (!card) throw new Error("no question");
-    expect(words(card)).toContain("Give a file to https://jobs.example");
+    expect(words(card)).toContain("Upload a file to https://jobs.example");
     expect(words(card)).toContain("Send application");
     expect(card.querySelector(".page-text")?.textContent).toBe(`${outside}\n${secret}`);
     expect(words(card)).toContain(t("ask.why.file.outside", { path: `\u2068${outside}\u2069` }));
@@ -320,7 +320,7 @@ describe("a question about a page", () => {
     await session("browser-site");
     await until(() => get(testids.question));
     expect(words(get(testids.question))).toContain("Let Octo work on https://garden.example");
-    expect(words(get(testids.questionOnce))).toContain("Allow for this task");
+    expect(words(get(testids.questionOnce))).toContain("Allow for this turn");
     expect(words(get(testids.question))).toContain("work on https://garden.example");
     get(testids.questionAlways).click();
     await until(() => expect(find(testids.question)).toBeNull());
@@ -402,7 +402,7 @@ describe("settings of the browser", () => {
     get(testids.browserExamine).click();
     await until(() => get(`${testids.browserCheck}-private`));
     expect(get(`${testids.browserCheck}-attached`).dataset["result"]).toBe("broken");
-    expect(words(get(`${testids.browserCheck}-works`))).toContain("Not looked at");
+    expect(words(get(`${testids.browserCheck}-works`))).toContain("Not checked");
     get(`${testids.browserCheck}-attached`)
       .querySelector<HTMLElement>(`[data-testid="${testids.browserRepair}"]`)
       ?.click();
@@ -416,12 +416,12 @@ describe("settings of the browser", () => {
     await until(() => expect(get(testids.browserState).dataset["state"]).toBe("lost"));
     await until(() => expect(line().dataset["result"]).toBe("broken"));
     replayed.core.browser.become({ type: "attached", browser: "Chromium", version: "156", way: "switch" });
-    await until(() => expect(words(get(testids.browserExposed))).toContain("any program that reaches its port"));
+    await until(() => expect(words(get(testids.browserExposed))).toContain("any program that can reach its port"));
     get(testids.browserDetach).click();
     await until(() => expect(get(testids.browserState).dataset["state"]).toBe("apart"));
     const site = get(testids.browserSite);
     expect(site.querySelector("button")?.getAttribute("aria-label")).toBe(
-      "Remove https://garden.example: ask about it again",
+      "Remove https://garden.example and ask about it again",
     );
     site.querySelector("button")?.click();
     await until(() =>

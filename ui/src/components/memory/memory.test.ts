@@ -83,7 +83,7 @@ describe("memories", () => {
     expect(words(get(testids.memoryDetail))).toContain("Written in Harbor: release 0.9 plan");
     expect(words(get(testids.memoryDetail))).toContain("~/.octo/memories/harbor-release.md");
     type(testids.memorySearch, "nothing like it");
-    await until(() => expect(words(target)).toContain("No memory holds that."));
+    await until(() => expect(words(target)).toContain("No memory matches."));
   });
 
   it("are written with the version that was read", async () => {
@@ -137,7 +137,7 @@ describe("memories", () => {
     replayed.refuse = "save_memory";
     get(testids.memorySave).click();
     await until(() => expect(words(target)).toContain("The disk is full."));
-    expect(words(target)).toContain("What you typed is kept here.");
+    expect(words(target)).toContain("Your text is kept here.");
     if (shown) await unmount(shown);
     shown = mount(MemoryView, { target });
     await until(() => expect(files()).toHaveLength(3));
@@ -189,13 +189,13 @@ describe("memories", () => {
 
 describe("SOUL.md and USER.md", () => {
   it("say whose words hold, and hold Octo's own when they are emptied", async () => {
-    expect(words(persona("soul"))).toContain("Octo's own words");
-    expect(words(persona("user"))).toContain("Your words");
+    expect(words(persona("soul"))).toContain("Octo's default");
+    expect(words(persona("user"))).toContain("Your text");
     persona("user").click();
     await until(() => expect(words(get(testids.personaDetail))).toContain("Mei, in Taipei"));
-    expect(words(get(testids.personaDetail))).toContain("Sessions begun before keep what they began with.");
+    expect(words(get(testids.personaDetail))).toContain("Existing sessions keep the earlier text.");
     get(testids.personaReset).click();
-    await until(() => expect(words(persona("user"))).toContain("Octo's own words"));
+    await until(() => expect(words(persona("user"))).toContain("Octo's default"));
     expect(replayed.last("save_persona")).toEqual({ type: "save_persona", kind: "user", text: "" });
     expect(words(get(testids.personaDetail))).toContain("without knowing you");
   });
@@ -216,7 +216,7 @@ describe("SOUL.md and USER.md", () => {
       toasts.list = [];
       empty();
       await until(() => expect(toasts.list.at(-1)?.action?.label).toBe("Undo"));
-      expect(toasts.list.at(-1)?.text).toBe("Your words in USER.md went to the trash");
+      expect(toasts.list.at(-1)?.text).toBe("Your text in USER.md went to the trash");
       expect(detail()).toContain("without knowing you");
       toasts.list.at(-1)?.action?.run();
     }
@@ -244,14 +244,14 @@ describe("SOUL.md and USER.md", () => {
     expect(words(get(testids.personaDetail))).toContain("Only the first 1,000 characters reach the model.");
     type(testids.personaText, "Be brief.");
     get(testids.personaSave).click();
-    await until(() => expect(words(persona("soul"))).toContain("Your words"));
+    await until(() => expect(words(persona("soul"))).toContain("Your text"));
     expect(replayed.last("save_persona")).toEqual({ type: "save_persona", kind: "soul", text: "Be brief." });
   });
 
   it("are gone through with Octo in a session that is not started yet", async () => {
     persona("user").click();
     await until(() => get(testids.personaDetail));
-    [...target.querySelectorAll("button")].find((button) => words(button) === "Go through it with Octo")?.click();
+    [...target.querySelectorAll("button")].find((button) => words(button) === "Edit it with Octo")?.click();
     expect(navigation.place).toEqual({ page: "new", folder: "/home/mei/code/harbor" });
     await until(() => expect(newDraft().text).toBe("/onboard "));
     newDraft().text = "";
@@ -270,7 +270,7 @@ describe("the settings of skills and memory", () => {
     type(testids.librarySubAgents, "9");
     get(testids.librarySubAgents).dispatchEvent(new Event("blur"));
     flushSync();
-    expect(words(target)).toContain("A whole number from 1 to 8.");
+    expect(words(target)).toContain("Enter a whole number from 1 to 8.");
     type(testids.librarySubAgents, "8");
     get(testids.librarySubAgents).dispatchEvent(new Event("blur"));
     await until(() => expect(preferences.settings?.sub_agents).toBe(8));

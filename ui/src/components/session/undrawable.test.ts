@@ -35,7 +35,7 @@ it("of a session that cannot be drawn takes neither its head nor its field along
   const { all } = within(target);
   await until(() => expect(all(testids.composer)).toHaveLength(1));
   const fault = target.querySelector(".error");
-  expect(words(fault as Element)).toContain("a fault of its own");
+  expect(words(fault as Element)).toContain("went wrong inside Octo");
   expect(words(target.querySelector("h1") as Element)).toContain("watering can");
   // It can be tried again.
   expect(drawing.tries).toBe(1);

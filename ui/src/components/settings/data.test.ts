@@ -132,7 +132,7 @@ describe("updates", () => {
 
   it("have nothing to choose where the build has no place for them, and it says so", async () => {
     open("about");
-    await until(() => expect(target.textContent).toContain("no place to get updates from"));
+    await until(() => expect(target.textContent).toContain("has no update server"));
     expect(all(testids.updateByItself)).toEqual([]);
     expect((get(testids.updateLook) as HTMLButtonElement).disabled).toBe(true);
   });

@@ -226,7 +226,7 @@ describe("looking for words", () => {
     [0, "Nothing found"],
     [1, "0 sessions, 1 in messages"],
     [30, "0 sessions, 30 in messages"],
-    [100, "0 sessions, 99 in messagesMore than 99 in messages: add a word"],
+    [100, "0 sessions, 99 in messagesMore than 99 in messages; add a word"],
   ])("says and shows nothing before texts have answered with %i, then all of it", async (count, text) => {
     let answer: (found: unknown) => void = () => undefined;
     replayed.instead = (call) =>

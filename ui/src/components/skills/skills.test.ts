@@ -69,7 +69,7 @@ afterEach(async () => {
 
 async function look(name: string): Promise<HTMLElement> {
   row(name).querySelector<HTMLElement>("[data-row-open]")?.click();
-  await until(() => expect(words(get(testids.skillDetail))).toContain("Comes from"));
+  await until(() => expect(words(get(testids.skillDetail))).toContain("From"));
   return get(testids.skillDetail);
 }
 
@@ -133,7 +133,7 @@ describe("the list of skills", () => {
 describe("a skill", () => {
   it("that came with a folder shows its text and its scripts before it can be accepted", async () => {
     const detail = await look("deploy-preview");
-    expect(words(get(testids.skillWaits))).toContain("Octo does not use it before you accept it");
+    expect(words(get(testids.skillWaits))).toContain("Octo does not use it until you accept it");
     expect(words(detail)).toContain("3 files, 2 scripts");
     // As it is written: what Markdown hides is seen too.
     expect(get(testids.skillSource).textContent).toContain("name: deploy-preview");
@@ -172,7 +172,7 @@ describe("a skill", () => {
     get(testids.skillSave).click();
     await until(() => expect(all(testids.skillVersion)).toHaveLength(2));
     expect(replayed.last("save_skill")).toMatchObject({ from: text, text: `${text}6. Say thanks.\n` });
-    expect(toast()).toContain("the version before is kept");
+    expect(toast()).toContain("the earlier version is kept");
     expect(edits.size).toBe(0);
   });
 
@@ -279,7 +279,7 @@ describe("a suggestion", () => {
     await until(() => expect(all(testids.suggestionRow)).toHaveLength(1));
     expect(replayed.last("answer_suggestion")).toMatchObject({ answer: { type: "never" } });
     get(testids.suggestionDiscard).click();
-    await until(() => expect(words(target)).toContain("No suggestions wait"));
+    await until(() => expect(words(target)).toContain("No suggestions"));
     expect(replayed.last("answer_suggestion")).toMatchObject({ answer: { type: "discard" } });
   });
 });

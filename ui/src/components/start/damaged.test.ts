@@ -57,8 +57,8 @@ describe("a database that is damaged", () => {
 
   it("gives way to an empty one where there is no backup", async () => {
     await damaged(null);
-    expect(words(get(testids.startFailure))).toContain("There is no backup that can be used.");
-    expect(words(get(testids.damagedReplace))).toBe("Begin with an empty database");
+    expect(words(get(testids.startFailure))).toContain("There is no usable backup.");
+    expect(words(get(testids.damagedReplace))).toBe("Start with an empty database");
     get(testids.damagedReplace).click();
     get(testids.damagedConfirm).click();
     await until(() => get(testids.search));

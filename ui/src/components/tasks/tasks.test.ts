@@ -112,16 +112,16 @@ describe("what holds for all tasks", () => {
 
 describe("the list of tasks", () => {
   it("says when each runs, how its last run ended, and what waits", async () => {
-    await until(() => expect(words(get(testids.tasks))).toContain("1 running, 4 wait for you"));
+    await until(() => expect(words(get(testids.tasks))).toContain("1 running, 4 waiting for you"));
     expect(words(row("morning-issue-digest"))).toContain("Morning issue digest Every day, 08:00");
     expect(row("morning-issue-digest").dataset["mark"]).toBe("none");
     expect(words(row("watch-flats"))).toMatch(/^Running Watch flat.*Every 2 hours, 8–20.*Running, \d:\d\d$/);
-    expect(words(row("staging-certificates"))).toMatch(/^Waits for you.*1st of the month, 09:00.*Asks you$/);
+    expect(words(row("staging-certificates"))).toMatch(/^Waiting for you.*1st of the month, 09:00.*Needs you$/);
     expect(words(row("cloud-bills"))).toMatch(/^Failed Compare cloud bills Mondays, 10:00.*Over budget$/);
     expect(words(row("clean-downloads"))).toContain("Paused");
     expect(words(row("rebuild-index"))).toMatch(/Once, .* 22:00.*Never$/);
     expect(words(row("notes-of-old"))).toBe("Cannot be read notes-of-old.md Cannot be read");
-    expect(words(row("clean-branches"))).toContain("Look at it first");
+    expect(words(row("clean-branches"))).toContain("Needs review");
     // Its times are meant in another zone than this computer's.
     expect(words(row("weekly-expenses"))).toContain("Fridays, 17:00 Asia/Shanghai");
     // Nothing is chosen: the runs of all are there, with what they are of.
@@ -131,7 +131,7 @@ describe("the list of tasks", () => {
   it("is read again when something changed", async () => {
     replayed.core.schedule.finish("watch-flats", { result: "2 new flats" });
     await until(() => expect(row("watch-flats").dataset["mark"]).toBe("none"));
-    await until(() => expect(words(get(testids.tasks))).toContain("4 wait for you"));
+    await until(() => expect(words(get(testids.tasks))).toContain("4 waiting for you"));
   });
 
   it("says why it cannot be read, and reads it again", async () => {
@@ -155,7 +155,7 @@ describe("the list of tasks", () => {
     if (shown) await unmount(shown);
     navigation.fresh();
     shown = mount(Sidebar, { target });
-    await until(() => expect(words(get(testids.openTasks))).toBe("Tasks44 wait for you"));
+    await until(() => expect(words(get(testids.openTasks))).toBe("Tasks44 waiting for you"));
     click(testids.openTasks);
     expect(navigation.place).toEqual({ page: "tasks" });
   });
@@ -176,9 +176,9 @@ describe("a task", () => {
       "Read the issues opened in harbor since yesterday",
       "If missed Runs once when the computer wakes",
       "Folder ~/code/harbor",
-      "Model, mode The default model, Ask for risky, General",
-      "Limits $0.25 a run, 10 min, 2 retries",
-      "Tell me When it fails or asks",
+      "Model, mode The default model, Ask before risky actions, General",
+      "Limits $0.25 per run, 10 min, 2 retries",
+      "Notifications When it fails or asks",
       "File ~/.octo/tasks/morning-issue-digest.md",
     ])
       expect(shownWords).toContain(part);
@@ -187,7 +187,7 @@ describe("a task", () => {
     expect(listed[0]).toMatch(/08:00 7 issues, 3 areas 1:12 \$0\.04$/);
     expect(listed[2]).toContain("Late: 5 issues, 2 areas");
     expect(listed[3]).toContain("overloaded");
-    expect(listed[4]).toContain("Skipped, still busy");
+    expect(listed[4]).toContain("Skipped: the last run was not finished");
     expect(words(get(testids.runs))).toMatch(/30 days: \d+ done, 2 failed, 1 skipped, \$0\.\d\d/);
     const link = get(testids.runSession);
     link.click();
@@ -213,18 +213,18 @@ describe("a task", () => {
     await until(() => expect(runs()).toEqual(["finished"]));
     click(testids.scheduleRun);
     await until(() => expect(runs()).toEqual(["running", "finished"]));
-    expect(toast()).toBe("Back up the notes folder runs");
+    expect(toast()).toBe("Back up the notes folder is running");
     expect(get(testids.scheduleRun)).toHaveProperty("disabled", true);
     click(testids.runStop);
     await until(() => expect(runs()).toEqual(["stopped", "finished"]));
-    expect(words(all(testids.run)[0] ?? target)).toContain("By hand: You stopped it");
+    expect(words(all(testids.run)[0] ?? target)).toContain("Manual: You stopped it");
     await until(() => expect(get(testids.scheduleRun)).toHaveProperty("disabled", false));
   });
 
   it("is paused, resumed and duplicated", async () => {
     await look("back-up-notes");
     click(testids.scheduleSwitch);
-    await until(() => expect(words(get(testids.schedule))).toContain("None while it is paused"));
+    await until(() => expect(words(get(testids.schedule))).toContain("None while paused"));
     expect(replayed.last("switch_task")).toMatchObject({ task: "back-up-notes", on: "off" });
     click(testids.scheduleSwitch);
     await until(() => expect(words(get(testids.schedule))).toMatch(/Next runs T(?:oday|omorrow) 03:00/));
@@ -247,7 +247,7 @@ describe("a task", () => {
   it("that came from elsewhere shows all of itself and runs only once it is let", async () => {
     await look("clean-branches");
     expect(words(get(testids.schedule))).toContain("Never touch main or release branches.");
-    expect(words(get(testids.schedule))).toContain("Nobody is there to say no");
+    expect(words(get(testids.schedule))).toContain("No one can say no");
     expect(words(get(testids.schedule))).toContain("no budget, 60 min");
     expect(get(testids.scheduleRun)).toHaveProperty("disabled", true);
     replayed.core.schedule.touch("clean-branches", { prompt: "Delete everything." });
@@ -276,7 +276,7 @@ describe("a task", () => {
     expect(words(all(testids.run)[0] ?? target)).toContain("Missed. Run it now?");
     click(testids.runLeave);
     await until(() => expect(runs()).toEqual(["skipped"]));
-    expect(words(get(testids.run))).toContain("Skipped, you said no");
+    expect(words(get(testids.run))).toContain("Skipped: you said no");
     expect(replayed.last("answer_missed")).toMatchObject({ answer: "skip" });
   });
 });
@@ -306,9 +306,9 @@ describe("the form of a task", () => {
     choose(testids.scheduleKind, "cron");
     type(testids.scheduleCron, "0 9 1-7 * 1");
     await until(() => expect(preview()).toContain("Cron 0 9 1-7 * 1"));
-    expect(preview()).toContain("Check it by the times.");
+    expect(preview()).toContain("Check it by its next times.");
     choose(testids.scheduleKind, "by_hand");
-    await until(() => expect(preview()).toContain("runs only when you say so"));
+    await until(() => expect(preview()).toContain("runs only when you start it"));
     expect(replayed.last("save_task")).toBeUndefined();
   });
 
@@ -335,10 +335,10 @@ describe("the form of a task", () => {
     click(testids.tasksNew);
     expect(faults()).toEqual({});
     type(testids.scheduleBudget, "much");
-    expect(faults()).toEqual({ budget: "An amount like 0.50, or nothing for no limit." });
+    expect(faults()).toEqual({ budget: "Enter an amount such as 0.50, or leave empty for no limit." });
     type(testids.scheduleTime, "25");
     expect(Object.keys(faults())).toEqual(["when", "budget"]);
-    expect(words(get(testids.schedulePreview))).toContain("once it is clear when it runs");
+    expect(words(get(testids.schedulePreview))).toContain("once the schedule is complete");
     click(testids.scheduleSave);
     await until(() => expect(Object.keys(faults())).toEqual(["name", "prompt", "when", "budget"]));
     await until(() => expect(document.activeElement).toBe(get(testids.scheduleName)));
@@ -360,7 +360,7 @@ describe("the form of a task", () => {
     await until(() => expect(words(get(testids.scheduleRemark))).toContain("The disk is full."));
     expect(faults()).toEqual({});
     type(testids.scheduleFolder, "/gone");
-    await until(() => expect(faults()["folder"]).toContain("The folder /gone is not there."));
+    await until(() => expect(faults()["folder"]).toContain("The folder /gone does not exist."));
     click(testids.scheduleSave);
     await until(() => expect(document.activeElement).toBe(get(testids.scheduleFolder)));
     expect(replayed.last("save_task")).toBeUndefined();
@@ -370,7 +370,7 @@ describe("the form of a task", () => {
     await plain();
     expect(all(testids.scheduleRemark)).toHaveLength(0);
     click(`${testids.scheduleMode}-autonomous`);
-    expect(words(get(testids.scheduleRemark))).toContain("Nobody is there to say no");
+    expect(words(get(testids.scheduleRemark))).toContain("No one can say no");
   });
 
   it("writes a new task and shows it", async () => {
@@ -407,7 +407,7 @@ describe("the form of a task", () => {
     replayed.refuse = "save_task";
     click(testids.scheduleSave);
     await until(() => expect(words(get(testids.scheduleForm))).toContain("The disk is full."));
-    expect(words(get(testids.scheduleForm))).toContain("What you typed is kept here.");
+    expect(words(get(testids.scheduleForm))).toContain("Your text is kept here.");
     if (shown) await unmount(shown);
     shown = mount(TasksView, { target });
     await until(() => expect(rows().length).toBeGreaterThan(5));
@@ -451,7 +451,7 @@ describe("the form of a task", () => {
     click(testids.scheduleEdit);
     type(testids.scheduleName, "Notes again");
     await replayed.core.answer({ domain: "schedule", call: { type: "delete_task", task: "back-up-notes" } });
-    await until(() => expect(words(get(testids.scheduleForm))).toContain("Saving writes it anew."));
+    await until(() => expect(words(get(testids.scheduleForm))).toContain("Saving creates it again."));
     click(testids.scheduleSave);
     await until(() => expect(replayed.last("save_task")).toMatchObject({ task: null, version: null }));
     await until(() => expect(rows()).toContain("notes-again"));

@@ -114,7 +114,7 @@ describe("a run of tool calls", () => {
     await clear();
     group([...reads(3), step("e", edit), step("c", run(1))]);
     expect(all(testids.stepRow).length).toBe(5);
-    expect(words(head())).toBe("5 steps, 0.5 s 3 looks, 1 change, 1 command 1 failed+5−2");
+    expect(words(head())).toBe("5 steps, 0.5 s 3 reads, 1 change, 1 command 1 failed+5−2");
     expect(head().getAttribute("aria-expanded")).toBe("true");
     const lines = document.getElementById(head().getAttribute("aria-controls") ?? "");
     expect(lines?.querySelectorAll(`[data-testid=${testids.stepRow}]`).length).toBe(5);
@@ -188,7 +188,7 @@ describe("a run of tool calls", () => {
     here.close();
     here = await open(MAIN);
     group(reads(7), false);
-    expect([words(head()), all(testids.stepRow).length]).toEqual(["7 steps, 0.7 s 7 looks", 0]);
+    expect([words(head()), all(testids.stepRow).length]).toEqual(["7 steps, 0.7 s 7 reads", 0]);
   });
 
   it("says what is done now while it is folded", () => {

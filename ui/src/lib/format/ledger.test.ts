@@ -42,7 +42,7 @@ describe("costs", () => {
 describe("a miss", () => {
   it("is said with what was expected and what came", () => {
     const words = missWords(call(41_000, { class: "expired" }));
-    expect(words).toMatch(/^41k tokens were expected from the cache, 12k came\. .*time/);
+    expect(words).toMatch(/^41k tokens were expected from the cache; 12k were read\. .*expired/);
     expect(missWords(call(41_000, null))).toBeNull();
   });
 

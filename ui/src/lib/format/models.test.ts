@@ -63,7 +63,7 @@ describe("what is known of a model", () => {
 
   it("says when it is only assumed", () => {
     expect(factsLine({ ...facts, known: false, price: null, context_window: 128_000 })).toBe(
-      "Not in Octo's table: 128k of context are assumed, and the price is unknown.",
+      "Not in Octo's table: a context of 128k is assumed, and the price is unknown.",
     );
     expect(factsLine({ ...facts, known: false, price: price(0, 0, 0), context_window: 128_000 })).toBe(
       "128k context assumed · free",

@@ -26,7 +26,7 @@ const every = (count: number, unit: "minutes" | "hours" | "days", from: string, 
 
 describe("when a task runs", () => {
   const table: [Timing, string, string][] = [
-    [{ type: "by_hand" }, "By hand", "手动"],
+    [{ type: "by_hand" }, "Manual", "手动"],
     [{ type: "once", at: "2026-11-24T22:00" }, "Once, 24 Nov 22:00", "仅一次，11月24日 22:00"],
     [every(2, "hours", "08:00", "20:00"), "Every 2 hours, 8–20", "每 2 小时，8–20 点"],
     [every(1, "hours", "00:00", null), "Every hour", "每小时"],
@@ -107,17 +107,17 @@ const run = (status: RunStatus, change: Partial<TaskRun> = {}): TaskRun => ({
 describe("a run", () => {
   const error = { key: "store.full", args: {}, retryable: true };
   const table: [RunStatus, string, string][] = [
-    [{ type: "asked" }, "Missed. Run it now?", "Missed, asks"],
-    [{ type: "waiting", until: NOW - 1 }, "Waits for its turn", "Waits for its turn"],
+    [{ type: "asked" }, "Missed. Run it now?", "Missed"],
+    [{ type: "waiting", until: NOW - 1 }, "Queued", "Queued"],
     [{ type: "waiting", until: at(21, 14, 7) }, "Next try: Today 14:07", "Next try: Today 14:07"],
-    [{ type: "needs_you" }, "Waits for your answer", "Asks you"],
+    [{ type: "needs_you" }, "Waiting for your answer", "Needs you"],
     [{ type: "finished" }, "Done", "Today 08:00"],
     [{ type: "failed", error }, "The disk is full.", "Failed"],
-    [{ type: "timed_out" }, "Stopped, it took too long", "Took too long"],
+    [{ type: "timed_out" }, "Stopped at its time limit", "Took too long"],
     [{ type: "over_budget" }, "Stopped at its budget", "Over budget"],
     [{ type: "stopped" }, "You stopped it", "Stopped"],
-    [{ type: "interrupted" }, "Its session was deleted meanwhile", "Interrupted"],
-    [{ type: "skipped", reason: { type: "still_running" } }, "Skipped, still busy", "Skipped"],
+    [{ type: "interrupted" }, "Its session was deleted", "Interrupted"],
+    [{ type: "skipped", reason: { type: "still_running" } }, "Skipped: the last run was not finished", "Skipped"],
   ];
   it.each(table)("%j", async (status, whole, brief) => {
     expect(words.statusWords(run(status), NOW)).toBe(whole);
@@ -136,10 +136,10 @@ describe("a run", () => {
   const reasons: [SkipReason, string][] = [
     [{ type: "missed", times: 1 }, "Missed while the computer slept or Octo was closed"],
     [{ type: "missed", times: 3 }, "Missed 3 times while the computer slept or Octo was closed"],
-    [{ type: "declined" }, "Skipped, you said no"],
-    [{ type: "replaced" }, "Not tried again, a new run took its place"],
-    [{ type: "day_budget" }, "Skipped, the budget of the day was used up"],
-    [{ type: "could_not_start", error }, "Could not begin: The disk is full."],
+    [{ type: "declined" }, "Skipped: you said no"],
+    [{ type: "replaced" }, "Not retried: a new run replaced it"],
+    [{ type: "day_budget" }, "Skipped: the daily budget was used up"],
+    [{ type: "could_not_start", error }, "Could not start: The disk is full."],
   ];
   it.each(reasons)("says why it was left out: %j", (reason, said) => {
     const skipped = run({ type: "skipped", reason }, { cause: { type: "missed", times: 3 } });
@@ -155,9 +155,9 @@ describe("a run", () => {
     expect(words.runWords(run(done, { result: "2 issues", cause: { type: "missed", times: 1 } }), NOW)).toBe(
       "Late: 2 issues",
     );
-    expect(words.runWords(run(done, { cause: { type: "hand" } }), NOW)).toBe("By hand: Done");
+    expect(words.runWords(run(done, { cause: { type: "hand" } }), NOW)).toBe("Manual: Done");
     const again = run({ type: "timed_out" }, { cause: { type: "retry", of: "r0", number: 2 } });
-    expect(words.runWords(again, NOW)).toBe("Retry 2: Stopped, it took too long");
+    expect(words.runWords(again, NOW)).toBe("Retry 2: Stopped at its time limit");
   });
 });
 
@@ -178,10 +178,10 @@ describe("figures", () => {
 
   it("say what one run may use", async () => {
     const plan = { budget: 250_000_000, minutes: 10, retry: { times: 2, minutes: 5 } } as TaskPlan;
-    expect(words.limitWords(plan)).toBe("$0.25 a run, 10 min, 2 retries");
+    expect(words.limitWords(plan)).toBe("$0.25 per run, 10 min, 2 retries");
     expect(words.limitWords({ ...plan, budget: null, retry: { times: 0, minutes: 0 } })).toBe("no budget, 10 min");
     expect(words.limitWords({ ...plan, budget: 2e9, retry: { times: 1, minutes: 5 } })).toBe(
-      "$2.00 a run, 10 min, 1 retry",
+      "$2.00 per run, 10 min, 1 retry",
     );
     await speak("zh");
     expect(words.limitWords(plan)).toBe("每次 $0.25、10 分钟、重试 2 次");

@@ -32,7 +32,7 @@ describe("tools that are counted", () => {
       { tool: "terminal", count: 1 },
       { tool: "file_reader", count: 1 },
     ];
-    expect(countedWork(tools)).toBe("3 looks, 1 command");
+    expect(countedWork(tools)).toBe("3 reads, 1 command");
     await speak("zh");
     expect(countedWork(tools)).toBe("3 次查看、1 条命令");
     await speak("en");
