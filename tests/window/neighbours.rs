@@ -57,7 +57,7 @@ async fn a_turn_in_a_terminal_is_seen_in_the_window_and_stopped_from_it() -> Res
     let process = exec.id();
     gate.reached().await;
     app.click("open-activity").await?;
-    let said = format!("in another Octo, process {process}");
+    let said = format!("in another Octo (process {process})");
     let row = app.text_where("activity-row", "the other's turn", |text| text.contains(&said)).await?;
     ensure!(row.contains("Count the beds") && row.contains("garden"), "{row}");
     app.picture("neighbours-running-light").await?;

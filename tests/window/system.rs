@@ -69,7 +69,7 @@ async fn without_a_tray_it_asks_as_well_and_a_second_start_brings_the_window_bac
     connect(&app, &server.url(), "no-tray").await?;
     app.press_close()?;
     let asked = app.text("closing").await?;
-    assert!(asked.contains("opening Octo again brings the window back"), "{asked}");
+    assert!(asked.contains("open Octo again to bring the window back"), "{asked}");
     app.picture("closing-no-tray-light").await?;
     app.click("closing-hide").await?;
     for _ in 0..2 {

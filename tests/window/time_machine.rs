@@ -88,7 +88,7 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     app.picture(&format!("time-machine-{look}")).await?;
     app.click("task-row[data-task=\"2\"]").await?;
     app.click("restore-go").await?;
-    app.text_where("lasting", "what does not come back", |text| text.contains("not come back")).await?;
+    app.text_where("lasting", "what does not come back", |text| text.contains("effect remains")).await?;
     app.picture(&format!("proposal-{look}")).await?;
     app.click("restore-leave").await?;
     for task in [2, 1, 0] {

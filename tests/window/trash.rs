@@ -47,7 +47,7 @@ async fn a_deleted_session_comes_back_at_once_or_out_of_the_trash_and_goes_for_g
     in_trash(&app).await?;
     app.click("trash-delete").await?;
     let asked = app.text("trash-dialog").await?;
-    assert!(asked.contains("Delete 1 thing for good?"), "{asked}");
+    assert!(asked.contains("Permanently delete 1 item?"), "{asked}");
     app.picture("trash-for-good-dark").await?;
     app.click("trash-confirm").await?;
     app.until("an empty trash", async || Ok(app.all("trash-row").await?.is_empty().then_some(()))).await?;

@@ -115,7 +115,7 @@ async fn an_update_is_offered_refused_under_another_signature_and_installed_on_o
 async fn refused(app: &Application) -> Result<()> {
     app.click("update-install").await?;
     app.text_where("toast", "why it was not installed", |text| {
-        text.contains("not what Octo's makers signed")
+        text.contains("does not match what Octo's makers signed")
     })
     .await?;
     app.script("document.querySelector('[data-testid=toast] [data-kind=close]').click()").await?;

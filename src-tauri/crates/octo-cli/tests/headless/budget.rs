@@ -99,7 +99,7 @@ fn calls_of_unknown_price_are_said_not_to_count_once() {
     let server = ModelServer::start(script());
     let ran = run(&home, &server, "C.UTF-8", &["--budget", "0.000001", "list it"]).expect(0);
     assert_eq!(ran.out, "Done.\n");
-    assert_eq!(ran.err.matches("do not count towards the budget").count(), 1, "{}", ran.err);
+    assert_eq!(ran.err.matches("do not count toward the budget").count(), 1, "{}", ran.err);
     let ran = run(&home, &server, "C.UTF-8", &["no budget, no word"]).expect(0);
     assert!(!ran.err.contains("budget"), "{}", ran.err);
 }

@@ -122,7 +122,7 @@ fn last_continues_the_folders_newest_session() {
     assert_eq!(fourth.session(), first.session());
 
     let none = run(&home, &server, &["--cwd", other.to_str().unwrap(), "--session", "last", "x"]).expect(1);
-    assert!(none.err.contains("No session was started in"), "{}", none.err);
+    assert!(none.err.contains("No session has been started in"), "{}", none.err);
     server.assert_clean();
 }
 
@@ -250,7 +250,7 @@ fn a_slash_command_is_answered_without_the_model() {
         assert_eq!((ran.out.as_str(), &ran.err), ("", &session(&ran)), "{silent}");
     }
     let ran = command("/new").expect(0);
-    let hint = "A new session begins when --session is left out. Nothing was sent, and this session was not changed.";
+    let hint = "To start a new session, leave out --session. Nothing was sent, and this session did not change.";
     assert_eq!((ran.out.as_str(), ran.err.clone()), ("", format!("{}{hint}\n", session(&ran))));
     // What is no command was not done.
     for (wrong, words) in [

@@ -140,7 +140,7 @@ fn a_folder_that_is_not_there_is_named() {
     let ran = run(&home, &server, &["--cwd", folder.to_str().unwrap(), "x"]).expect(0);
     std::fs::remove_dir(&folder).unwrap();
     let ran = run(&home, &server, &["--session", &ran.session().to_string(), "go on"]).expect(1);
-    let words = format!("The folder {} is not there. Nothing was sent or changed.", folder.display());
+    let words = format!("The folder {} does not exist. Nothing was sent or changed.", folder.display());
     assert!(ran.err.starts_with(&words), "nothing is kept that was not sent: {}", ran.err);
     assert!(!folder.exists(), "it is not made again behind the person's back");
     assert_eq!(server.requests().len(), 1);
@@ -209,7 +209,7 @@ fn a_damaged_database_is_said_with_the_way_out_and_left_as_it_is() {
     fs::write(&file, &bytes).unwrap();
     let ran = run(&home, &server, &["y"]).expect(1);
     assert!(ran.err.contains("is damaged, and there is no backup of it"), "{}", ran.err);
-    assert!(ran.err.contains("Octo's window can begin with an empty database"), "{}", ran.err);
+    assert!(ran.err.contains("Octo's window can start with an empty database"), "{}", ran.err);
     assert!(fs::read(&file).unwrap() == bytes, "it was changed");
     assert_eq!(server.requests().len(), 1);
 }

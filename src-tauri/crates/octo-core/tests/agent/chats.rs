@@ -194,7 +194,7 @@ async fn questions_are_buttons_and_approvals_are_given_at_the_computer() {
     rig.answer(session, &question, octo_protocol::Answer::Once).await;
     post(&telegram, "end", |post| post.text.contains("Written")).await;
     assert_eq!(rig.home.read("colour.txt"), "blue");
-    assert_eq!(telegram.acknowledged(), ["blue", "This question does not wait any more."]);
+    assert_eq!(telegram.acknowledged(), ["blue", "This question is no longer open."]);
     assert!(rig::results(&rig.snapshot(session).await)[0].contains("blue"));
 }
 
@@ -209,24 +209,24 @@ async fn orders_are_carried_out_and_a_chat_cannot_change_its_mode_or_folder() {
     telegram.write(ADA, "one");
     post(&telegram, "first", |post| post.text.contains("First")).await;
     telegram.write(ADA, "/mode autonomous");
-    post(&telegram, "refusal", |post| post.text.starts_with("/mode is changed")).await;
+    post(&telegram, "refusal", |post| post.text.starts_with("You can change /mode only")).await;
     telegram.write(ADA, "／folder /");
-    post(&telegram, "refusal", |post| post.text.starts_with("/folder is changed")).await;
+    post(&telegram, "refusal", |post| post.text.starts_with("You can change /folder only")).await;
     let first = sessions(&rig).await.remove(0);
     assert_eq!(first.mode, Mode::AskRisky);
     telegram.write(ADA, "/nothing-like-it");
     post(&telegram, "no such skill", |post| post.text.contains("nothing-like-it")).await;
 
     telegram.write(ADA, "/new");
-    post(&telegram, "anew", |post| post.text.contains("begins a new session")).await;
+    post(&telegram, "anew", |post| post.text.contains("starts a new session")).await;
     telegram.write(ADA, "two");
     rig::reached(&gate).await;
     telegram.write(ADA, "/status");
-    post(&telegram, "status", |post| post.text.starts_with("“two”: it works")).await;
+    post(&telegram, "status", |post| post.text.starts_with("“two”: working")).await;
     telegram.write(ADA, "/stop");
     post(&telegram, "stopped", |post| post.text.starts_with("Stopped.")).await;
     telegram.write(ADA, "/stop");
-    post(&telegram, "nothing", |post| post.text == "Nothing runs.").await;
+    post(&telegram, "nothing", |post| post.text == "Nothing is running.").await;
     telegram.write(ADA, "/list");
     let list = post(&telegram, "list", |post| post.text.contains("1. two ←")).await;
     assert!(list.text.contains("\n2. one"), "{}", list.text);
@@ -263,7 +263,7 @@ async fn files_come_along_and_a_name_leads_nowhere() {
     telegram.happen(json!({ "message": {
         "message_id": 1, "date": 1, "chat": { "id": ADA, "type": "private" },
         "from": { "id": ADA, "is_bot": false, "first_name": "Ada" }, "voice": { "file_id": "v" } } }));
-    post(&telegram, "refusal", |post| post.text.contains("none of them")).await;
+    post(&telegram, "refusal", |post| post.text.contains("had none of them")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

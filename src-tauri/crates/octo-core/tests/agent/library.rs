@@ -156,7 +156,7 @@ async fn a_skill_of_the_folder_is_used_only_as_the_person_saw_and_accepted_it() 
     for seen in [looked.seen.clone().unwrap(), String::new()] {
         let late = rig.octo.call(AcceptSkill { skill: deploy.clone(), seen }).await.unwrap_err();
         assert_eq!(late.key, "skills.changed");
-        assert!(said(&late).contains("since you looked"), "{late:?}");
+        assert!(said(&late).contains("after you looked"), "{late:?}");
     }
     assert_eq!(card(&rig, &deploy).await.trust, SkillTrust::Unseen);
     accept(&rig, &deploy).await;
