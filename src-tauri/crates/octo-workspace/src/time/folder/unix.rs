@@ -120,7 +120,7 @@ impl Folder {
 
     /// Sets the permissions of a folder or file, which is opened so that no link is followed.
     pub(crate) fn set_mode(&self, name: &OsStr, mode: u32) -> io::Result<()> {
-        let mode = Mode::from_bits_truncate(mode);
+        let mode = permissions(mode);
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         match openat(&self.0, name, flags, Mode::empty()) {
             Ok(file) => Ok(fchmod(file, mode)?),
@@ -158,18 +158,25 @@ impl Folder {
     }
 }
 
-#[expect(
-    clippy::unnecessary_cast,
-    clippy::useless_conversion,
-    reason = "the widths of these fields differ between systems"
-)]
+/// Returns the permissions in a mode. The system's type has 16 bits on Apple's systems and 32 on Linux.
+fn permissions(mode: u32) -> Mode {
+    fn narrow<T: TryFrom<u32> + Default>(bits: u32) -> T {
+        T::try_from(bits).unwrap_or_default()
+    }
+    Mode::from_bits_truncate(narrow(mode & 0o7777))
+}
+
 fn stamp(stat: &nix::sys::stat::FileStat) -> Stamp {
+    // The widths of the fields differ between systems.
+    fn wide<T>(field: impl Into<T>) -> T {
+        field.into()
+    }
     let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
     Stamp {
         len: u64::try_from(stat.st_size).unwrap_or(0),
-        modified: nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
-        changed: nanoseconds(stat.st_ctime as i64, stat.st_ctime_nsec as i64),
-        inode: stat.st_ino as u64,
-        mode: u32::from(stat.st_mode),
+        modified: nanoseconds(wide(stat.st_mtime), wide(stat.st_mtime_nsec)),
+        changed: nanoseconds(wide(stat.st_ctime), wide(stat.st_ctime_nsec)),
+        inode: wide(stat.st_ino),
+        mode: wide(stat.st_mode),
     }
 }
