@@ -266,6 +266,44 @@ fn only_those_who_may_write_to_disk() {
     assert!(unused.is_empty(), "these need no leave any more: {unused:?}");
 }
 
+/// The file that opens files and folders to flush them.
+const FLUSHES: &str = "src-tauri/crates/octo-store/src/flush.rs";
+
+/// Whether a statement opens a file or folder for reading and flushes it, which Windows refuses.
+fn flushes_what_it_reads<'line>(lines: impl Iterator<Item = &'line str>) -> bool {
+    let code: String =
+        lines.filter(|line| !is_comment(line)).flat_map(str::chars).filter(|c| !c.is_whitespace()).collect();
+    code.split([';', '}']).any(|statement| {
+        statement
+            .split_once("File::open(")
+            .is_some_and(|(_, rest)| rest.contains("sync_all") || rest.contains("sync_data"))
+    })
+}
+
+#[test]
+fn only_one_file_flushes_by_path() {
+    let rust = SOURCES.iter().filter(|source| source.is(&[".rs"]) && !source.is_test());
+    let (flush, others): (Vec<_>, Vec<_>) = rust.partition(|source| source.path == FLUSHES);
+    let found: Vec<&str> = others
+        .into_iter()
+        .filter(|source| flushes_what_it_reads(source.shipped().map(|(_, line)| line)))
+        .map(|source| source.path.as_str())
+        .collect();
+    assert!(found.is_empty(), "octo_store::flush_file and flush_folder do this:\n{}", found.join("\n"));
+    assert!(flush.iter().any(|source| flushes_what_it_reads(source.shipped().map(|(_, line)| line))));
+    for flushing in [
+        "File::open(new).and_then(|made| made.sync_all())?;",
+        "match File::open(folder)?\n    .sync_data() {",
+        "Kind::File => File::open(path)?.sync_all(),",
+        "match File::open(file) {\n    Ok(file) => file.sync_all()?,",
+    ] {
+        assert!(flushes_what_it_reads(flushing.lines()), "{flushing}");
+    }
+    for other in ["File::open(path)?;\nwritten.sync_all()?;", "File::create(path)?.sync_all()?;"] {
+        assert!(!flushes_what_it_reads(other.lines()), "{other}");
+    }
+}
+
 #[test]
 fn no_work_is_put_off_in_a_comment() {
     let found: Vec<String> = SOURCES

@@ -1,7 +1,7 @@
 //! Copies of the whole database, made before its schema changes, every day, and where the person asks for one.
 
 use crate::{
-    OpenError, Reader, Store, StoreError,
+    OpenError, Reader, Store, StoreError, flush_file,
     inspect::inspect,
     open::{private, remove},
 };
@@ -9,8 +9,7 @@ use octo_protocol::Millis;
 use rusqlite::{Connection, backup::Backup};
 use std::{
     collections::BTreeMap,
-    fs::{self, File},
-    io,
+    fs, io,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -165,7 +164,7 @@ fn copy(from: &Connection, part: &Path) -> Result<(), BackupError> {
     // All pages in one step: nobody else writes while the schema is about to change.
     Backup::new(from, &mut to)?.run_to_completion(i32::MAX, Duration::ZERO, None)?;
     to.close().map_err(|(_, error)| error)?;
-    Ok(File::open(part)?.sync_all()?)
+    Ok(flush_file(part)?)
 }
 
 impl Reader<'_> {

@@ -11,6 +11,7 @@
 mod backup;
 mod column;
 mod error;
+mod flush;
 #[cfg(test)]
 mod gates;
 mod health;
@@ -30,6 +31,7 @@ mod upcast;
 
 pub use backup::BackedUp;
 pub use error::{OpenError, StoreError};
+pub use flush::{flush_file, flush_folder};
 pub use health::Health;
 pub use inspect::{Claim, Inspected, claim, inspect};
 pub use lease::{Holder, LeaseOutcome, Life, probe};

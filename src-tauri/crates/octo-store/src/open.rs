@@ -6,7 +6,7 @@
 use crate::{
     OpenError, backup,
     error::{Class, class},
-    replace, schema,
+    flush_file, replace, schema,
 };
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 use rusqlite_migration::M;
@@ -197,7 +197,7 @@ fn make(new: &Path, steps: &'static [M<'static>]) -> Result<(), OpenError> {
         let mut connection = Connection::open(new).map_err(|error| error.to_string())?;
         schema::migrations(steps).to_latest(&mut connection).map_err(|error| error.to_string())?;
         connection.close().map_err(|(_, error)| error.to_string())?;
-        File::open(new).and_then(|made| made.sync_all()).map_err(|error| error.to_string())
+        flush_file(new).map_err(|error| error.to_string())
     })();
     made.map_err(|error| unavailable(new, error))
 }

@@ -7,7 +7,7 @@
 //! takes its place, never neither; and what was set aside is deleted by nobody but the person.
 
 use crate::{
-    Claim, OpenError, backup, claim,
+    Claim, OpenError, backup, claim, flush_folder,
     inspect::inspect,
     open::{self, with_suffix},
 };
@@ -229,12 +229,9 @@ fn unused(home: &Path, stamp: &str) -> String {
 
 /// Names last only once their folder is written out. Some file systems know no such thing.
 fn sync(folder: &Path) {
-    #[cfg(unix)]
-    if let Err(error) = File::open(folder).and_then(|folder| folder.sync_all()) {
+    if let Err(error) = flush_folder(folder) {
         tracing::debug!(%error, "names in the home are not known to be written out");
     }
-    #[cfg(not(unix))]
-    let _ = folder;
 }
 
 #[cfg(test)]

@@ -136,8 +136,8 @@ impl Blobs {
             return Ok(flush_all(&File::open(&self.root)?)?);
         }
         for file in files {
-            match File::open(file) {
-                Ok(file) => file.sync_all()?,
+            match octo_store::flush_file(&file) {
+                Ok(()) => {}
                 // Collected meanwhile: nobody wanted it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error.into()),

@@ -153,10 +153,7 @@ fn still_the_same(path: &Path, before: Option<&Metadata>) -> bool {
 
 /// Makes the rename itself survive a power cut. A file system that cannot do this still has the rename.
 fn sync_folder(folder: &Path) {
-    #[cfg(unix)]
-    if let Err(error) = File::open(folder).and_then(|folder| folder.sync_all()) {
+    if let Err(error) = octo_store::flush_folder(folder) {
         tracing::debug!(%error, "a folder could not be synced");
     }
-    #[cfg(not(unix))]
-    let _ = folder;
 }

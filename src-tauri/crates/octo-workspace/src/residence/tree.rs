@@ -6,7 +6,7 @@ use blake3::Hasher;
 use std::{
     fs::{self, File},
     io::{self, Read as _, Write as _},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 /// What is told after every change of the disk, so that a test can end a process there.
@@ -121,6 +121,10 @@ fn permissions_of(meta: &fs::Metadata, links: Links) -> fs::Permissions {
 }
 
 #[cfg(not(unix))]
+#[expect(
+    clippy::permissions_set_readonly_false,
+    reason = "the attribute gives nobody else a right here, as a mode would"
+)]
 fn permissions_of(meta: &fs::Metadata, links: Links) -> fs::Permissions {
     let mut permissions = meta.permissions();
     if links == Links::LeftOut {
@@ -215,21 +219,15 @@ pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
 }
 
 /// Names in a folder last only once the folder is written out.
-#[cfg(unix)]
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
-    let folder: PathBuf = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() };
-    match File::open(folder)?.sync_all() {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match octo_store::flush_folder(folder) {
         // Some file systems know no such thing.
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
             Ok(())
         }
         done => done,
     }
-}
-
-#[cfg(not(unix))]
-pub(super) fn sync_folder(_folder: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(unix)]

@@ -9,7 +9,7 @@ use super::{folder::Stamp, plan::Step};
 use octo_protocol::{FileImage, SessionId, TaskNumber};
 use serde::{Deserialize, Serialize};
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Write},
     path::{Path, PathBuf},
 };
@@ -168,11 +168,8 @@ impl Journals {
     }
 
     fn sync(&self) {
-        #[cfg(unix)]
-        if let Err(error) = File::open(&self.folder).and_then(|folder| folder.sync_all()) {
+        if let Err(error) = octo_store::flush_folder(&self.folder) {
             tracing::debug!(%error, "the folder of the journals could not be synced");
         }
-        #[cfg(not(unix))]
-        let _ = File::open(&self.folder);
     }
 }

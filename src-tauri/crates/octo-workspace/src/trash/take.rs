@@ -172,7 +172,7 @@ impl Trash {
 /// From here on the thing is in the trash, whatever is left of its original.
 fn settle(entry: &Path) -> io::Result<()> {
     File::create(entry.join("there"))?.sync_all()?;
-    tree::flush_folder(entry)
+    octo_store::flush_folder(entry)
 }
 
 fn remove_aside(aside: &Path) {

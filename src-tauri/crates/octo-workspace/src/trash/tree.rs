@@ -1,6 +1,7 @@
 //! Whole trees: looked at, copied, compared, flushed, removed. Links are never followed.
 
 use super::TrashError;
+use octo_store::{flush_file, flush_folder};
 use std::{
     fs::{self, File, FileTimes, Metadata},
     io::{self, Read},
@@ -120,13 +121,28 @@ pub(super) fn copy(from: &Path, to: &Path) -> Result<(), TrashError> {
     })
     .map_err(TrashError::NoRoom)?;
     for (folder, meta) in folders.iter().rev() {
-        File::open(folder).and_then(|open| dress(&open, meta)).map_err(TrashError::NoRoom)?;
+        open_folder(folder).and_then(|open| dress(&open, meta)).map_err(TrashError::NoRoom)?;
     }
     Ok(())
 }
 
 fn join(root: &Path, below: &Path) -> PathBuf {
     if below.as_os_str().is_empty() { root.to_owned() } else { root.join(below) }
+}
+
+/// Opens a folder to set its owner, mode and times.
+#[cfg(not(windows))]
+fn open_folder(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Opens a folder to set its times: Windows needs the right to write attributes and the flag for folders.
+#[cfg(windows)]
+fn open_folder(path: &Path) -> io::Result<File> {
+    use std::os::windows::fs::OpenOptionsExt as _;
+    const FILE_WRITE_ATTRIBUTES: u32 = 0x0100;
+    const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+    File::options().access_mode(FILE_WRITE_ATTRIBUTES).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)
 }
 
 /// Opens a file that was an ordinary one a moment ago and must not have become a link or a pipe since.
@@ -227,20 +243,11 @@ fn same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
 /// Makes a tree survive a power cut.
 pub(super) fn flush(root: &Path) -> io::Result<()> {
     walk(root, &mut |path, meta| match kind(meta) {
-        Kind::File => File::open(path)?.sync_all(),
+        Kind::File => flush_file(path),
         Kind::Folder => flush_folder(path),
         Kind::Link | Kind::Special => Ok(()),
     })?;
     root.parent().map_or(Ok(()), flush_folder)
-}
-
-/// Makes the names in a folder survive a power cut.
-pub(super) fn flush_folder(folder: &Path) -> io::Result<()> {
-    #[cfg(unix)]
-    File::open(folder)?.sync_all()?;
-    #[cfg(not(unix))]
-    let _ = folder;
-    Ok(())
 }
 
 /// Removes a tree of Octo's own, also where its folders forbid it. One that is not there is no error.
