@@ -36,12 +36,6 @@ pub(crate) enum Depth {
     /// Itself.
     Name,
     /// Itself and everything below it: a folder came, went or moved.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux watches folders"))]
     Below,
-}
-
-impl Seen {
-    fn add(&mut self, folder: Relative, name: Box<[u8]>, depth: Depth) {
-        let known = self.folders.entry(folder).or_default().entry(name).or_insert(depth);
-        *known = depth.max(*known);
-    }
 }

@@ -30,6 +30,7 @@ pub(super) enum FoundKind {
     Folder,
     Link,
     /// A pipe or socket.
+    #[cfg(unix)]
     Special,
     Device,
 }
@@ -194,7 +195,9 @@ impl FoundKind {
     pub(super) fn guarded_as(self) -> super::guard::Kind {
         match self {
             Self::Folder => super::guard::Kind::Folder,
-            Self::File | Self::Link | Self::Special | Self::Device => super::guard::Kind::Other,
+            Self::File | Self::Link | Self::Device => super::guard::Kind::Other,
+            #[cfg(unix)]
+            Self::Special => super::guard::Kind::Other,
         }
     }
 }

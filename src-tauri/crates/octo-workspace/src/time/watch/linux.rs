@@ -32,6 +32,13 @@ const LOCAL: [u32; 9] = [
     0x8584_58f6,
 ];
 
+impl Seen {
+    fn add(&mut self, folder: Relative, name: Box<[u8]>, depth: Depth) {
+        let known = self.folders.entry(folder).or_default().entry(name).or_insert(depth);
+        *known = depth.max(*known);
+    }
+}
+
 /// Watches a folder and the folders below it that were entered.
 #[derive(Debug)]
 pub(crate) struct Watch {
