@@ -1,6 +1,6 @@
 //! The fallback: a separate browser with a profile of Octo's, over a pipe. No port is opened.
 
-use crate::{Pipe, Transport};
+use crate::Transport;
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 /// Whether a separate browser can be started on this system: what leads to one is offered only then.
@@ -59,6 +59,7 @@ impl Running {
 
 #[cfg(unix)]
 pub(crate) fn launch(config: &Launch) -> Result<(impl Transport + use<>, Running), LaunchError> {
+    use crate::Pipe;
     use std::process::Stdio;
 
     let mut profile = OsString::from("--user-data-dir=");

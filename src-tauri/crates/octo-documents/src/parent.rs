@@ -16,6 +16,7 @@ use std::{
 };
 
 /// What a child may use of memory beyond what it starts with.
+#[cfg(unix)]
 pub(crate) const MEMORY: u64 = 1 << 30;
 /// How long a child may take by the clock.
 const PATIENCE: Duration = Duration::from_secs(60);
