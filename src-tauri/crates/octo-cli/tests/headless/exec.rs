@@ -1,4 +1,4 @@
-//! `exec` when all goes well.
+//! `exec` without problems.
 
 use crate::support::{PATIENCE, Ran, Running, exec, run, serve};
 use octo_protocol::{
@@ -57,7 +57,7 @@ fn every_protocol_takes_effort_and_headers() {
         assert!(requests[1].results()[0].text.contains("what stands there"), "{protocol}");
         assert!(!ran.err.contains("s3cret"));
 
-        // Effort belongs to the session.
+        // The effort belongs to the session.
         let session = ran.session().to_string();
         let wrong = run(&["--effort", "low", "--session", &session, "again"]).expect(2);
         assert!(wrong.err.contains("--effort"), "{}", wrong.err);
@@ -250,9 +250,10 @@ fn a_slash_command_is_answered_without_the_model() {
         assert_eq!((ran.out.as_str(), &ran.err), ("", &session(&ran)), "{silent}");
     }
     let ran = command("/new").expect(0);
-    let hint = "To start a new session, leave out --session. Nothing was sent, and this session did not change.";
+    let hint =
+        "To start a new session, leave out --session. Nothing was sent, and this session did not change.";
     assert_eq!((ran.out.as_str(), ran.err.clone()), ("", format!("{}{hint}\n", session(&ran))));
-    // What is no command was not done.
+    // An unknown command was not executed.
     for (wrong, words) in [
         ("/hepl", "There is no command /hepl. Nothing was sent. Did you mean /help?"),
         ("/mode yolo", "/mode takes ask, ask_risky or autonomous. The mode was not changed."),
@@ -294,7 +295,7 @@ fn a_model_of_the_command_line_chooses_nothing_for_the_person() {
     let found = settings(&home);
     assert_eq!((found.settings.default_model, found.settings.welcomed), (None, false));
     assert_eq!(found.models.len(), 1);
-    // The session has its model all the same, also where none is named.
+    // The session keeps its model even if none is named.
     let ran = Ran::of(exec(&home, &["--session", "last", "two"]).output().unwrap()).expect(0);
     assert_eq!(ran.out, "Two.\n");
     assert_eq!(server.requests()[1].model(), "scripted");
