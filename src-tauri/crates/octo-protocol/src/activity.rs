@@ -1,80 +1,82 @@
-//! What runs in this home, whichever of its processes does it: turns, runs of tasks, sub-agents and commands in the
-//! background.
+//! Activity in this home, across all of its processes: turns, runs of tasks, sub-agents and background
+//! commands.
 
 use crate::{Millis, RunId, SessionId, Spending};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// How many turns may work at once, in all sessions together. Each is a model that is asked and paid all the time, and
-/// tools that share one computer. What comes beyond it waits in a line, what began first ahead.
+/// The maximum number of turns that run at once, across all sessions. Every running turn keeps paying for model
+/// calls, and their tools share one computer. Further turns wait in a queue, in the order they began.
 ///
-/// A turn that waits for the person takes no place, nor do sub-agents, which have a limit of their own, and the demo.
-/// It counts for one process: a headless run beside the window is another, with its own line.
+/// A turn that waits for the person does not count, nor do sub-agents, which have their own limit, and the
+/// demo. The limit is per process: a headless run next to the window has its own queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(transparent)]
 #[ts(export)]
 pub struct LiveTurnLimit(pub u32);
 
 impl LiveTurnLimit {
-    /// The most that can be set: more than one person follows, and than most keys may ask at once.
+    /// The highest value that can be set: more turns than one person can follow, or than most keys may call at
+    /// once.
     pub const MOST: u32 = 16;
 
-    /// As it counts: one at least, so that nothing waits for ever.
+    /// Returns the limit in effect: at least one, otherwise nothing would ever run.
     pub fn effective(self) -> u32 {
         self.0.clamp(1, Self::MOST)
     }
 }
 
 impl Default for LiveTurnLimit {
-    /// One more than tasks take at once, so that these leave the person a place.
+    /// One more than tasks may use at once, which leaves the person a slot.
     fn default() -> Self {
         Self(4)
     }
 }
 
-/// All that runs in this home.
+/// All activity in this home.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ActivityState {
-    /// Sessions, then tasks, sub-agents and commands; of each what began first.
+    /// Sessions, then tasks, sub-agents and commands; within each kind the oldest first.
     pub rows: Vec<ActivityRow>,
-    /// How many of this process's places for turns are taken.
+    /// The number of this process's turn slots in use.
     pub taken: u32,
-    /// How many there are.
+    /// The total number of turn slots.
     pub places: u32,
 }
 
-/// One thing that runs, or waits to.
+/// An activity that runs or is queued.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ActivityRow {
-    /// What it is, the same for as long as it runs; by this it is stopped.
+    /// The id, stable while the activity runs; a stop request names it.
     pub id: ActivityId,
-    /// The session's title, the task's name, the skill the sub-agent works by, or the command line.
+    /// The session's title, the task's name, the sub-agent's skill, or the command line.
     pub name: String,
-    /// What it belongs to: of a sub-agent or a command.
+    /// The session that a sub-agent or a command belongs to.
     pub of: Option<ActivityOrigin>,
-    /// The absolute folder it works in.
+    /// The absolute path of its working folder.
     pub folder: String,
-    /// The session in which it can be followed; none for a run that has not begun.
+    /// The session that shows its progress; `None` for a run that has not begun.
     pub session: Option<SessionId>,
-    /// The file of the task whose run it is.
+    /// For the run of a task, the task's file.
     pub task: Option<String>,
-    /// How it stands.
+    /// Its current status.
     pub status: ActivityStatus,
-    /// Since when it runs or waits to.
+    /// When it started, or was queued.
     #[ts(type = "number")]
     pub since: Millis,
-    /// The answers its model gave so far; none for a command, and for a run that has not begun.
+    /// The number of answers its model has given; `None` for a command, and for a run that has not begun.
     pub steps: Option<u32>,
-    /// What it cost so far, sub-agents included; none for a command.
+    /// The cost so far, sub-agents included; `None` for a command.
     pub spending: Option<Spending>,
-    /// The number of the other process of this home it runs in, such as `octo exec` in a terminal; none for this one.
+    /// The id of the other process of this home that runs it, such as `octo exec` in a terminal; `None` for
+    /// this process.
     #[serde(default)]
     pub process: Option<u32>,
 }
 
-/// What runs.
+/// The id of an activity, by kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
@@ -98,12 +100,12 @@ pub enum ActivityId {
     Command {
         /// The session that started it.
         session: SessionId,
-        /// By which the session reaches it.
+        /// The handle by which the session addresses the command.
         handle: String,
     },
 }
 
-/// The session something belongs to.
+/// The session an activity belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ActivityOrigin {
@@ -113,26 +115,26 @@ pub struct ActivityOrigin {
     pub title: String,
 }
 
-/// How something that runs stands.
+/// The status of an activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum ActivityStatus {
-    /// It works.
+    /// It is running.
     Working,
     /// It waits for the person.
     NeedsYou,
-    /// It waits for a place.
+    /// It waits for a turn slot.
     Queued {
-        /// How many others get one before it.
+        /// The number of activities ahead of it in the queue.
         ahead: u32,
     },
 }
 
-/// What was stopped.
+/// The result of stopping activities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct StoppedActivity {
-    /// How many rows.
+    /// The number of activities that were stopped.
     pub count: u32,
 }

@@ -1,10 +1,10 @@
-//! Questions that wait for the person, and what the person says.
+//! Questions for the person, and the person's answers.
 
 use crate::{CallId, Millis, PageElement, PageRisk, QuestionId, ToolView, TrashTotals};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Something the person must decide before a call goes on.
+/// A decision the person must make before a call can continue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Question {
@@ -14,68 +14,68 @@ pub struct Question {
     pub call: CallId,
     /// The tool's name.
     pub tool: String,
-    /// What is asked.
+    /// The content of the question.
     pub ask: Ask,
-    /// When it was asked.
+    /// When the question was asked.
     #[ts(type = "number")]
     pub at: Millis,
 }
 
-/// What is asked.
+/// The content of a question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 #[expect(clippy::large_enum_variant, reason = "few questions are held at a time, and most are permissions")]
 pub enum Ask {
-    /// May this call run?
+    /// Asks whether this call may run.
     Permission {
-        /// What it would do: a diff, a command line, a path.
+        /// A preview of the call: a diff, a command line, a path.
         preview: ToolView,
-        /// Why it is asked.
+        /// Why Octo asks.
         reason: AskReason,
-        /// The rule "always" would add for this folder; none where there is no safe rule.
+        /// The rule "always" would add for this folder; `None` if no rule is safe.
         rule: Option<Rule>,
     },
-    /// The model asks something.
+    /// A question from the model.
     Feedback {
         /// The question.
         question: String,
-        /// What it is about.
+        /// Background for the question.
         context: Option<String>,
-        /// Offered answers.
+        /// The answers offered.
         options: Vec<String>,
     },
 }
 
-/// Why a permission is asked.
+/// Why Octo asks for permission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum AskReason {
-    /// The mode asks for every change.
+    /// The mode requires permission for all changes.
     Mode,
-    /// A path outside the session's folder is read.
+    /// The call reads a path outside the session's folder.
     ReadsOutside {
         /// The path.
         path: String,
     },
-    /// A path outside the session's folder is changed.
+    /// The call changes a path outside the session's folder.
     WritesOutside {
         /// The path.
         path: String,
     },
-    /// A file that usually holds secrets is touched.
+    /// The call touches a file that usually contains secrets.
     Secret {
         /// The path.
         path: String,
     },
-    /// A file that can make later commands run something else is changed (`.git/…`).
+    /// The call changes a file that can make later commands run something else (`.git/…`).
     Protected {
         /// The path.
         path: String,
     },
-    /// A file of Octo's home is changed whose text instructs the agent: a skill, a memory, a task, SOUL.md. Asked in
-    /// every mode.
+    /// The call changes a file of Octo's home whose text instructs the agent: a skill, a memory, a task,
+    /// SOUL.md. Octo asks in every mode.
     Instructs {
         /// The path.
         path: String,
@@ -85,21 +85,21 @@ pub enum AskReason {
         /// The path.
         path: String,
     },
-    /// The command is not known to only read.
+    /// The command is not known to be read-only.
     Command {
-        /// The part that is not known to only read, where one part can be named.
+        /// The part that is not known to be read-only, if one part can be named.
         part: Option<String>,
     },
-    /// The command cannot be read with certainty.
+    /// Octo cannot parse the command with certainty.
     Unparsed,
-    /// Things in the trash would be deleted for good. Asked in every mode.
+    /// The call would permanently delete entries of the trash. Octo asks in every mode.
     EmptiesTrash {
-        /// How much.
+        /// The number and size of the entries.
         totals: TrashTotals,
-        /// How old the things are at least, in days.
+        /// The minimum age of the entries, in days.
         days: u32,
     },
-    /// An address of this machine or of the private network is fetched.
+    /// The call fetches an address of this machine or of the private network.
     PrivateAddress {
         /// The host and port.
         host: String,
@@ -109,38 +109,38 @@ pub enum AskReason {
         /// The site: `https://shop.example`.
         site: String,
     },
-    /// An act in a page would set something off. Asked in every mode.
+    /// An action in a page would have a consequence. Octo asks in every mode.
     Page {
-        /// What, the weightiest of it.
+        /// The most serious consequence.
         risk: PageRisk,
-        /// What else.
+        /// The other consequences.
         #[serde(default)]
         besides: Vec<PageRisk>,
         /// The site.
         site: String,
-        /// The element, by its real name in the page.
+        /// The element, under its real name in the page.
         target: Option<PageElement>,
-        /// What is to be said of files that it would give away. All of them are in the preview.
+        /// Warnings about files that the action would give away. The preview lists all the files.
         #[serde(default)]
         files: Vec<PageFile>,
     },
-    /// The command does something that always asks.
+    /// The command has an effect that always requires permission.
     Risky {
-        /// What.
+        /// The effect.
         risk: Risk,
-        /// The part that does it, where one part can be named.
+        /// The part with that effect, if one part can be named.
         part: Option<String>,
-        /// A safer line to run instead, where there is one.
+        /// A safer command line to run instead, if one exists.
         instead: Option<String>,
     },
-    /// Something of Octo's own would change: its skills, memories, SOUL.md or USER.md.
+    /// The call would change Octo's own data: its skills, memories, SOUL.md or USER.md.
     Library {
-        /// What.
+        /// The change.
         change: LibraryChange,
     },
 }
 
-/// A file that a page would be given and that is asked about wherever it is read.
+/// A file that the call would give to a page and whose reading always requires permission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
@@ -150,44 +150,44 @@ pub enum PageFile {
         /// Its path.
         path: String,
     },
-    /// It usually holds secrets.
+    /// It usually contains secrets.
     Secret {
         /// Its path.
         path: String,
     },
 }
 
-/// What the agent would change of Octo's own, by a command Octo answers itself. No rule covers any of it.
+/// A change of Octo's own data that the agent makes through a builtin command. No rule covers any of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum LibraryChange {
-    /// Skills are fetched from an address, to be looked at. Installs nothing.
+    /// Fetches skills from an address for inspection. Installs nothing.
     FetchSkills,
-    /// Skills are installed. Asked in every mode: they become instructions.
+    /// Installs skills. Octo asks in every mode: they become instructions.
     InstallSkills,
-    /// A skill is put before the person as a suggestion.
+    /// Proposes a skill to the person.
     ProposeSkill,
-    /// A skill is written as an archive.
+    /// Writes a skill as an archive.
     ExportSkill,
-    /// A memory is written.
+    /// Writes a memory.
     SaveMemory,
-    /// A memory goes to the trash.
+    /// Moves a memory to the trash.
     DeleteMemory,
-    /// SOUL.md or USER.md is written. Asked in every mode: every later session starts with it.
+    /// Writes SOUL.md or USER.md. Octo asks in every mode: every later session starts with it.
     WritePersona,
-    /// A task that runs at its time is written. Asked in every mode: it becomes instructions nobody watches.
+    /// Writes a scheduled task. Octo asks in every mode: the task becomes instructions that run unattended.
     SaveTask,
-    /// A task runs now.
+    /// Runs a task now.
     RunTask,
-    /// A task is paused, or runs at its times again.
+    /// Pauses or resumes a task.
     SwitchTask,
-    /// A task goes to the trash.
+    /// Moves a task to the trash.
     DeleteTask,
 }
 
 impl LibraryChange {
-    /// Whether it is asked about in every mode: what becomes instructions needs the person's yes.
+    /// Returns whether Octo asks in every mode: the person must approve everything that becomes instructions.
     pub fn asks_in_every_mode(self) -> bool {
         match self {
             Self::InstallSkills | Self::WritePersona | Self::SaveTask => true,
@@ -203,7 +203,7 @@ impl LibraryChange {
     }
 }
 
-/// What a command does that always asks.
+/// An effect of a command that always requires permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -212,52 +212,52 @@ pub enum Risk {
     RunsDownload,
     /// Publishes a package, an image or a release.
     Publishes,
-    /// Sends commits to another place.
+    /// Sends commits to another repository.
     Pushes,
     /// Rewrites or drops history of a repository.
     RewritesHistory,
     /// Installs packages, whose own scripts run.
     Installs,
-    /// Runs with the rights of another user.
+    /// Runs with another user's rights.
     Privileged,
     /// Changes services, timers, accounts, mounts, permissions or processes of the machine.
     System,
-    /// Deletes what the trash does not get.
+    /// Deletes files that the trash does not capture.
     Deletes,
     /// Works on another machine.
     Remote,
     /// Reads or writes stored passwords.
     Keychain,
-    /// The person's own `policy.toml` says to ask.
+    /// The person's own `policy.toml` requires permission.
     Ruled,
 }
 
-/// Why a call is refused, whatever the mode and the rules.
+/// Why Octo refuses a call, regardless of mode and rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum Refusal {
-    /// It would wipe the root, a system folder or a home.
+    /// It would wipe the root, a system folder or a home folder.
     Wipes,
-    /// It would write to a disk beneath its file system.
+    /// It would write to a disk below its file system.
     Device,
-    /// It would multiply itself until the machine stands still.
+    /// It would spawn copies of itself until the machine hangs.
     ForkBomb,
     /// It would end Octo.
     EndsOcto,
     /// It would touch Octo's own keys, database or policy.
     OctoOwn,
-    /// The person's own `policy.toml` says no.
+    /// The person's own `policy.toml` denies it.
     Ruled,
-    /// One of the person's hooks says no, or failed.
+    /// One of the person's hooks denied it, or failed.
     Hook,
-    /// An address no task has business at: one that runs code, controls the browser, or belongs to nobody.
+    /// An address no task has any business with: it runs code, controls the browser, or has no owner.
     Address,
     /// A sub-agent may not use the tool.
     SubAgent,
 }
 
-/// A standing permission, bound to a folder when stored.
+/// A permanent permission, bound to a folder when stored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
@@ -267,7 +267,7 @@ pub enum Rule {
         /// The words, for example `["cargo", "test"]`.
         words: Vec<String>,
     },
-    /// Exactly this command line may run. Offered for the session where no prefix is safe.
+    /// Exactly this command line may run. Offered for the session if no prefix is safe.
     Line {
         /// The line.
         line: String,
@@ -294,20 +294,20 @@ pub enum Rule {
     },
 }
 
-/// What the person says to a [`Question`]. No answer is never yes.
+/// The person's answer to a [`Question`]. Silence never means yes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum Answer {
     /// Yes, this time.
     Once,
-    /// Yes, and the rule holds until the session ends.
+    /// Yes, and the rule applies until the session ends.
     Session,
-    /// Yes, and the rule holds for this folder from now on.
+    /// Yes, and the rule applies to this folder from now on.
     Always,
     /// No.
     No {
-        /// Why, in words that reach the model.
+        /// The reason, in words that reach the model.
         reason: Option<String>,
     },
     /// The answer to a [`Ask::Feedback`].

@@ -1,80 +1,80 @@
-//! The person's browser: whether Octo is attached to it, what it does there, and what it may do there.
+//! The person's browser: the connection, the agent's actions in it, and what the agent may do there.
 
 use crate::{ApiError, BlobHash, CallId, Millis, SessionId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Which browser Octo works in.
+/// The browser Octo works in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum BrowserChoice {
-    /// The first that runs and lets itself be attached to.
+    /// The first running browser that accepts a connection.
     #[default]
     Automatic,
-    /// The one with this id, as [`FoundBrowser::id`] has it.
+    /// The browser with this id, as in [`FoundBrowser::id`].
     Installed {
-        /// For example `chrome` or `edge-beta`.
+        /// The id, for example `chrome` or `edge-beta`.
         id: String,
     },
-    /// Whichever keeps its profiles in this folder.
+    /// The browser that keeps its profiles in this folder.
     Folder {
         /// The absolute path of its data folder.
         path: String,
     },
-    /// A profile of Octo's own, started by Octo, without the person's logins.
+    /// A separate profile that Octo starts itself, without the person's logins.
     Own,
     /// None: the agent may not use a browser.
     Off,
 }
 
-/// How Octo came to a browser.
+/// How Octo got access to a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum BrowserWay {
     /// The person pressed Allow in the browser.
     Approved,
-    /// The browser was started with a debugging switch: other programs can come in the same way.
+    /// The browser was started with a debugging switch: other programs can connect the same way.
     Switch,
-    /// Octo started it with a profile of its own, through a pipe nobody else has.
+    /// Octo started it with its own profile, through a pipe that no other program has.
     Own,
 }
 
-/// Whether Octo is attached to a browser.
+/// The state of the connection to a browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum BrowserState {
-    /// It is not, and nothing was tried.
+    /// Not attached, and no attempt was made.
     Apart,
-    /// It looks for one.
+    /// Octo is looking for a browser.
     Looking,
-    /// The browser asks the person whether to allow it. There is no limit to how long that may take.
+    /// The browser asks the person whether to allow the connection. This may take any length of time.
     WaitingForAllow {
         /// The browser's name.
         browser: String,
-        /// Since when.
+        /// When the wait began.
         #[ts(type = "number")]
         since: Millis,
     },
-    /// It is.
+    /// Octo is attached.
     Attached {
         /// The browser's name.
         browser: String,
-        /// Its version, as it says it.
+        /// Its version, as it reports it.
         version: String,
-        /// How.
+        /// How Octo got access.
         way: BrowserWay,
     },
-    /// It was not let in, or the connection ended. Nothing is tried again by itself.
+    /// The browser refused the connection, or it ended. Octo does not retry on its own.
     Lost {
-        /// What happened and what to do.
+        /// The failure and its remedy.
         error: ApiError,
     },
 }
 
-/// A browser of this machine.
+/// A browser on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct FoundBrowser {
@@ -82,239 +82,239 @@ pub struct FoundBrowser {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// The folder of its profiles.
+    /// The id for settings: `chrome`, `edge-beta`.
     pub folder: String,
-    /// How it answers.
+    /// How it responds to a connection.
     pub door: BrowserDoor,
-    /// The address of the page on which the person lets Octo in: `chrome://inspect/#remote-debugging`. It cannot
-    /// be opened from outside the browser, only copied.
+    /// The address of the page on which the person allows the connection: `chrome://inspect/#remote-debugging`.
+    /// It cannot be opened from outside the browser, only copied.
     pub allow_address: String,
 }
 
-/// How a browser answers, found out without any question to the person.
+/// How a browser responds to a connection, determined without asking the person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum BrowserDoor {
-    /// It listens and will ask the person.
+    /// It accepts connections after asking the person.
     Asks,
-    /// It listens and lets in whoever comes.
+    /// It accepts every connection.
     Open,
-    /// It does not listen: it does not run, or letting programs in is switched off.
+    /// It accepts no connections: it is not running, or remote debugging is off.
     Closed,
 }
 
-/// Octo's look at what is needed to work in a browser, a line each.
+/// The result of one check of the browser setup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct BrowserCheck {
-    /// What was looked at.
+    /// The subject of the check.
     pub about: BrowserCheckKind,
-    /// How it is.
+    /// The outcome.
     pub result: BrowserCheckResult,
-    /// What was found, in words with their arguments.
+    /// The finding, as a word key with its arguments.
     pub note: ApiError,
-    /// What can be done about it.
+    /// The suggested repair.
     pub repair: Option<BrowserRepair>,
 }
 
-/// What the doctor looks at.
+/// The subject of a browser check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum BrowserCheckKind {
-    /// A browser Octo can work with is installed.
+    /// A supported browser is installed.
     Installed,
-    /// It is new enough to ask the person (version 144).
+    /// The browser is new enough to ask the person (version 144).
     Version,
-    /// It runs and lets programs in.
+    /// It runs and accepts connections.
     Listens,
     /// Octo is attached.
     Attached,
-    /// A page of Octo's own can be opened, read and closed.
+    /// Octo can open, read and close a page of its own.
     Works,
-    /// Nobody else can come in by a debugging switch.
+    /// No other program can connect through a debugging switch.
     Private,
 }
 
-/// How a check came out.
+/// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum BrowserCheckResult {
-    /// As it should be.
+    /// The check passed.
     Fine,
-    /// It works, but the person should know.
+    /// It passed with a remark for the person.
     Notice,
-    /// It does not work.
+    /// It failed.
     Broken,
-    /// Not looked at, because what it builds on does not work.
+    /// The check was skipped, because one it depends on failed.
     Skipped,
 }
 
-/// What a press of a button can do about a check.
+/// A repair the person can start with a button.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum BrowserRepair {
-    /// Copy this address, for the person to open in the browser and tick the box there.
+    /// Copy this address, which the person opens in the browser to tick the box there.
     CopyAddress {
         /// The address.
         address: String,
     },
     /// Attach.
     Attach,
-    /// Give up waiting for the person's Allow.
+    /// Stop waiting for the person's Allow.
     StopWaiting,
-    /// Use a profile of Octo's own instead.
+    /// Use a separate profile of Octo instead.
     UseOwn,
-    /// Choose the browser's folder by hand.
+    /// Let the person choose the browser's folder.
     ChooseFolder,
 }
 
-/// A site the agent may work on without being asked, for good.
+/// A site on which the agent may always work without asking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct GrantedSite {
     /// The origin: `https://shop.example`.
     pub site: String,
-    /// The folder it holds for.
+    /// The folder the grant applies to.
     pub folder: String,
 }
 
-/// What the agent does in a page, for the card of its call.
+/// An action of the agent in a page, for the card of its call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct BrowserView {
-    /// What is done.
+    /// The kind of action.
     pub deed: BrowserDeed,
-    /// The element it is done to, by its real name in the page.
+    /// The element it acts on, under its real name in the page.
     pub target: Option<PageElement>,
-    /// The site: `https://shop.example`; none where no page is concerned.
+    /// The site: `https://shop.example`; `None` if no page is involved.
     pub site: Option<String>,
-    /// The page's title. A stranger's text.
+    /// The page's title. Untrusted text.
     pub title: Option<String>,
     /// The tab's number.
     pub tab: Option<u32>,
-    /// What is typed, chosen or opened; secrets by their names.
+    /// The text typed, chosen or opened; secrets appear by name.
     pub text: Option<String>,
-    /// What the model read of it, capped; empty before it ran.
+    /// The text the model read, capped; empty before the call ran.
     pub output: String,
-    /// A picture: the page, or what of it a question is about.
+    /// A picture of the page, or of the part a question is about.
     pub picture: Option<BlobHash>,
 }
 
-/// An element of a page as the page itself names it. Strangers' text: shown, never believed.
+/// An element of a page as the page names it. Untrusted text: displayed, never relied on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct PageElement {
-    /// What it is: `button`, `link`, `textbox`.
+    /// The role: `button`, `link`, `textbox`.
     pub role: String,
     /// Its name.
     pub name: String,
 }
 
-/// What is done in a page.
+/// The kind of an action in a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum BrowserDeed {
-    /// The connection and tabs are looked at.
+    /// Inspects the connection and tabs.
     Look,
-    /// A page is opened, or gone to.
+    /// Opens a page, or navigates to one.
     Open,
-    /// A tab is brought to the front, or closed.
+    /// Activates or closes a tab.
     Tab,
-    /// The page is read.
+    /// Reads the page.
     Read,
-    /// A picture of it is taken.
+    /// Takes a screenshot.
     Picture,
-    /// Something is clicked.
+    /// Clicks.
     Click,
-    /// Something is typed, or a field filled.
+    /// Types text, or fills a field.
     Type,
-    /// A key is pressed.
+    /// Presses a key.
     Press,
-    /// Something is chosen from a list.
+    /// Selects from a list.
     Select,
-    /// Something is moved over, dragged or scrolled.
+    /// Hovers, drags or scrolls.
     Move,
-    /// A file is given to the page.
+    /// Gives a file to the page.
     Upload,
-    /// A dialog of the page is answered.
+    /// Answers a dialog of the page.
     Dialog,
-    /// Something is waited for.
+    /// Waits for a condition.
     Wait,
-    /// A script is run in the page.
+    /// Runs a script in the page.
     Script,
 }
 
-/// What an act in a page would set off, so that it asks.
+/// A consequence of an action in a page that requires permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum PageRisk {
-    /// Something is bought or paid.
+    /// Buys or pays.
     Pays,
-    /// Something is sent or published.
+    /// Sends or publishes.
     Sends,
-    /// Something is deleted or cancelled.
+    /// Deletes or cancels.
     Deletes,
-    /// Something is agreed to or confirmed.
+    /// Agrees to or confirms something.
     Confirms,
-    /// A form with a password is sent, or a password filled in.
+    /// Submits a form with a password, or fills in a password.
     Password,
-    /// A file is given to the site.
+    /// Gives a file to the site.
     Uploads,
-    /// A file is downloaded.
+    /// Downloads a file.
     Downloads,
-    /// What was read on one site is given to another.
+    /// Gives data read on one site to another.
     Carries,
-    /// An address carries much data, or something that looks like a secret.
+    /// Opens an address that carries much data, or something that looks like a secret.
     LongAddress,
-    /// A script would run in the page: it can do whatever the person can do there.
+    /// Runs a script in the page, which can do whatever the person can do there.
     Script,
 }
 
-/// A password or the like that the agent may have typed by its name, and never sees. Its value is in the keychain.
+/// A password or similar secret that the agent can type by name and never sees. Its value is in the keychain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SiteSecret {
-    /// What it is called: letters, digits, `_`, `-` and `.`, a letter first.
+    /// The name: letters, digits, `_`, `-` and `.`, starting with a letter.
     pub name: String,
-    /// The one site it is for: scheme, host, and a port that is not the usual one.
+    /// The one site it belongs to: scheme, host, and the port unless it is the default one.
     pub site: String,
 }
 
-/// The page the agent works in, as the person watches it. Not stored.
+/// The page the agent works in, for the person's live view. Not stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct LivePage {
     /// The session that works there.
     pub session: SessionId,
-    /// The call that runs, if one does.
+    /// The running call, if any.
     pub call: Option<CallId>,
     /// The tab's number.
     pub tab: u32,
-    /// The site, as the browser has it now: redirects included.
+    /// The site the browser currently shows, after redirects.
     pub site: String,
     /// The page's title.
     pub title: String,
-    /// The number of its newest picture, served beside blobs; none before the first.
+    /// The number of its newest picture, which Octo serves like blobs; `None` before the first.
     pub picture: Option<u32>,
-    /// Where it is about to act, in parts of the picture's width and height.
+    /// The target of the next action, as fractions of the picture's width and height.
     pub mark: Option<PageMark>,
-    /// Who works in it.
+    /// Who controls it.
     pub hand: PageHand,
 }
 
-/// A rectangle in parts (0 to 1) of a picture's width and height.
+/// A rectangle in fractions (0 to 1) of a picture's width and height.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct PageMark {
-    /// From the left.
+    /// The distance from the left.
     pub x: f64,
-    /// From the top.
+    /// The distance from the top.
     pub y: f64,
     /// Its width.
     pub width: f64,
@@ -322,7 +322,7 @@ pub struct PageMark {
     pub height: f64,
 }
 
-/// Who works in a page.
+/// Who controls a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -330,6 +330,6 @@ pub enum PageHand {
     /// The agent.
     #[default]
     Agent,
-    /// The person: the agent's next act waits until the page is handed back.
+    /// The person: the agent's next action waits until the person hands the page back.
     Person,
 }

@@ -1,60 +1,60 @@
-//! Chat services a person can write to Octo through.
+//! Chat services through which a person can write to Octo.
 
 use crate::{ApiError, KeyState, Millis, Mode, Secret, Switch};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// A chat service Octo can speak to.
+/// A chat service that Octo supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum ChatService {
-    /// Telegram, by a bot of the person's own.
+    /// Telegram, through the person's own bot.
     Telegram,
 }
 
-/// The chat services that are set up.
+/// The chat services the person has set up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct ChatSettings {
-    /// Telegram; none where it is not set up.
+    /// Telegram; `None` if it is not set up.
     pub telegram: Option<TelegramSettings>,
 }
 
-/// How Octo is reached through Telegram. Its token is in the keychain, bound to the server.
+/// How Octo connects to Telegram. The token is in the keychain, bound to the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TelegramSettings {
-    /// Whether messages are fetched.
+    /// Whether Octo fetches messages.
     pub on: Switch,
-    /// Whether there is a token.
+    /// Whether a token is stored.
     pub token: KeyState,
-    /// Another server than the service's own; none for that.
+    /// A server other than Telegram's own; `None` for Telegram's.
     pub server: Option<String>,
-    /// The bot the token was tested with; none where it was saved untested.
+    /// The bot the token was tested with; `None` if the person saved it untested.
     pub bot: Option<ChatAccount>,
-    /// The absolute folder that sessions begun from there work in.
+    /// The absolute folder for sessions started from the chat.
     pub folder: String,
-    /// The mode such sessions start in. It cannot be changed from there.
+    /// The mode for such sessions. It cannot be changed from the chat.
     pub mode: Mode,
 }
 
-/// Somebody at a chat service: the bot, or a person.
+/// An account at a chat service: the bot, or a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ChatAccount {
-    /// The service's id of it, which nobody else can choose.
+    /// The service's id for it, unique and not chosen by the account.
     pub id: String,
-    /// What it calls itself.
+    /// The name it gives itself.
     pub name: String,
 }
 
-/// Telegram as the person enters it.
+/// Telegram settings as the person enters them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TelegramDraft {
-    /// The bot's token; none to keep the one that is saved.
+    /// The bot's token; `None` to keep the saved one.
     pub token: Option<Secret>,
     /// See [`TelegramSettings::server`].
     pub server: Option<String>,
@@ -64,56 +64,56 @@ pub struct TelegramDraft {
     pub mode: Mode,
 }
 
-/// How the chat services are. Settings say what they are to be.
+/// The state of the chat services; settings hold the intended configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ChatState {
     /// Telegram.
     pub telegram: ChatConnection,
-    /// Who may write, the first first.
+    /// The people who may write, oldest first.
     pub people: Vec<PairedPerson>,
 }
 
-/// How the connection to a chat service is.
+/// The state of the connection to a chat service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum ChatConnection {
-    /// It is not set up, or switched off.
+    /// Not set up, or switched off.
     Off,
-    /// It is being made.
+    /// Octo is connecting.
     Connecting,
-    /// Messages come.
+    /// Octo receives messages.
     Connected,
-    /// It was lost, and is tried again. What is written meanwhile waits at the service.
+    /// The connection was lost, and Octo will retry. Meanwhile messages wait at the service.
     Reconnecting {
-        /// Why.
+        /// The error.
         error: ApiError,
-        /// When it is tried again.
+        /// When Octo retries.
         #[ts(type = "number")]
         at: Millis,
     },
-    /// It cannot be made until the person changes something.
+    /// The connection cannot succeed until the person changes something.
     Refused {
-        /// Why.
+        /// The error.
         error: ApiError,
     },
-    /// Another Octo on this home has it.
+    /// Another Octo process on this home has the connection.
     Elsewhere,
 }
 
-/// Somebody who may write to Octo through a chat service.
+/// A person who may write to Octo through a chat service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct PairedPerson {
     /// Octo's number for them.
     #[ts(type = "number")]
     pub key: i64,
-    /// Where they write.
+    /// The chat service they use.
     pub service: ChatService,
-    /// What they called themselves when they were paired.
+    /// Their name at the time of pairing.
     pub name: String,
-    /// When that was.
+    /// When they were paired.
     #[ts(type = "number")]
     pub paired_at: Millis,
 }

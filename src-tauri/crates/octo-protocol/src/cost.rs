@@ -1,34 +1,34 @@
-//! Money.
+//! Amounts of money.
 
 use serde::{Deserialize, Serialize};
 use std::{fmt, iter::Sum, ops::AddAssign};
 use ts_rs::TS;
 
-/// An amount in nano-dollars: billionths of a US dollar. The unit in which the cheapest model's single token
-/// still is a whole number of thousandths; `u64::MAX` is eighteen thousand million dollars, where every sum
-/// stops instead of wrapping.
+/// An amount in nano-dollars: billionths of a US dollar. In this unit a single token of the cheapest model is
+/// still a whole number of thousandths. The maximum, `u64::MAX`, is eighteen thousand million dollars; sums
+/// stop there instead of wrapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(transparent)]
 #[ts(export, type = "number")]
 pub struct Cost(u64);
 
 impl Cost {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0);
-    /// A US dollar.
+    /// One US dollar.
     pub const DOLLAR: Self = Self(1_000_000_000);
 
-    /// So many nano-dollars.
+    /// Creates a cost from nano-dollars.
     pub const fn nano_dollars(amount: u64) -> Self {
         Self(amount)
     }
 
-    /// In nano-dollars.
+    /// Returns the amount in nano-dollars.
     pub const fn as_nano_dollars(self) -> u64 {
         self.0
     }
 
-    /// The amount a person wrote in dollars, to the nearest nano-dollar; none for what is negative, not a
+    /// Converts an amount in dollars to the nearest nano-dollar. Returns `None` if it is negative, not a
     /// number, or too large.
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         let nano = (dollars * 1e9).round();
@@ -41,24 +41,24 @@ impl Cost {
         (nano >= 0.0 && nano < u64::MAX as f64).then_some(Self(nano as u64))
     }
 
-    /// In dollars, for showing.
+    /// Returns the amount in dollars, for display.
     #[expect(clippy::cast_precision_loss, reason = "for showing; exact below nine million dollars")]
     pub fn as_dollars(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
-    /// The sum; none where it does not fit.
+    /// Returns the sum, or `None` on overflow.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// The sum, or the largest amount.
+    /// Returns the sum, capped at the largest amount.
     #[must_use]
     pub fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// What is left after `other`, or nothing.
+    /// Subtracts `other`, stopping at zero.
     #[must_use]
     pub fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
@@ -80,7 +80,7 @@ impl Sum for Cost {
 }
 
 impl fmt::Display for Cost {
-    /// Dollars with nine digits, as in `$0.012345678`.
+    /// Formats dollars with nine digits, as in `$0.012345678`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "${}.{:09}", self.0 / Self::DOLLAR.0, self.0 % Self::DOLLAR.0)
     }

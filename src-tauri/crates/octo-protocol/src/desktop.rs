@@ -1,37 +1,40 @@
-//! Octo's place in the system: what the person chose of it, what it can do here, and what comes from it.
+//! System integration: the person's settings, the abilities of this desktop, and requests from outside the
+//! page.
 
 use crate::{ApiError, Millis, SessionId, Switch};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What the person chose of Octo's place in the system.
+/// The person's settings for system integration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct DesktopSettings {
-    /// What closing the window does.
+    /// The action of closing the window.
     pub closing: Closing,
-    /// What the system's notices tell of.
+    /// The system notices to show.
     pub notices: NoticeSettings,
-    /// The keys that open the small window from anywhere, as `Ctrl+Shift+Space`; none for no keys.
+    /// The shortcut that opens the quick ask window from anywhere, as `Ctrl+Shift+Space`; `None` for no
+    /// shortcut.
     pub quick_ask: Option<String>,
-    /// Whether Octo starts, hidden, when the person logs in.
+    /// Whether Octo starts, hidden, at login.
     pub autostart: Switch,
-    /// Whether Octo looks for updates by itself, and what came of it.
+    /// Automatic update checks, and their last result.
     pub updates: UpdateSettings,
 }
 
-/// Whether Octo looks for updates by itself. Nothing is installed by that.
+/// Automatic update checks. They install nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct UpdateSettings {
-    /// Whether the person agreed to it: once a day at most, the place this build has its updates from is asked.
+    /// Whether the person agreed to automatic checks: Octo then asks this build's update server at most once a
+    /// day.
     pub by_itself: Switch,
-    /// When that was done last, whether it succeeded or not.
+    /// When Octo last checked, successfully or not.
     #[ts(type = "number | null")]
     pub looked: Option<Millis>,
-    /// The version the person was told of last: of each they are told once.
+    /// The last version Octo announced to the person: it announces each version once.
     pub told: Option<String>,
 }
 
@@ -42,7 +45,7 @@ impl Default for UpdateSettings {
 }
 
 impl Default for DesktopSettings {
-    /// What reaches beyond the window is off until the person wants it.
+    /// Everything that reaches outside the window is off until the person turns it on.
     fn default() -> Self {
         Self {
             closing: Closing::default(),
@@ -54,140 +57,140 @@ impl Default for DesktopSettings {
     }
 }
 
-/// What closing the window does.
+/// The action of closing the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum Closing {
-    /// It asks, once.
+    /// Octo asks, once.
     #[default]
     Ask,
-    /// Octo goes on without a window; where nothing could bring it back, it ends.
+    /// Octo continues without a window; it quits if nothing could bring the window back.
     Hide,
-    /// Octo ends.
+    /// Octo quits.
     Quit,
 }
 
-/// What brings a hidden window back.
+/// How the person brings back a hidden window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum WayBack {
     /// The icon in the tray.
     Tray,
-    /// Starting Octo again: this desktop shows no tray.
+    /// Starting Octo again, because this desktop shows no tray.
     Start,
 }
 
-/// What the system's notices tell of. Nothing is told of what the person looks at.
+/// The system notices to show. Octo shows none about the session on screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct NoticeSettings {
-    /// A question that waits.
+    /// For a waiting question.
     pub question: Switch,
-    /// A turn that ended.
+    /// For a turn that ended.
     pub finished: Switch,
-    /// A turn that failed.
+    /// For a turn that failed.
     pub failed: Switch,
 }
 
-/// What Octo can do on this desktop. What it cannot says why.
+/// The abilities of Octo on this desktop. A missing one says why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct DesktopState {
-    /// Show itself in the tray, and so go on without a window.
+    /// Showing a tray icon, and so running without a window.
     pub tray: Ability,
-    /// Open the small window by keys from anywhere.
+    /// Opening the quick ask window by a shortcut from anywhere.
     pub quick_ask: Ability,
-    /// Start when the person logs in.
+    /// Starting at login.
     pub autostart: Ability,
-    /// Look for updates.
+    /// Checking for updates.
     pub updates: Ability,
 }
 
-/// Whether something can be done.
+/// Whether Octo has an ability.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum Ability {
-    /// It can.
+    /// It is available.
     Able,
-    /// It cannot.
+    /// It is not available.
     Unable {
-        /// Why.
+        /// The error.
         error: ApiError,
     },
 }
 
-/// Something that came to Octo from outside its page: from the system, a link, the tray. The page fetches them with
-/// [`crate::HostRequest::TakeErrands`] and carries each out once.
+/// A request from outside the page: from the system, a link, the tray. The page fetches them with
+/// [`crate::HostRequest::TakeErrands`] and carries out each one once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum Errand {
-    /// Open a session.
+    /// Opens a session.
     OpenSession {
-        /// Which.
+        /// The session.
         session: SessionId,
     },
-    /// Begin a session that is not started yet. What it holds is shown, and nothing is sent.
+    /// Prepares a session that has not started. Octo shows the prompt and sends nothing.
     NewSession {
-        /// What is put into the composer.
+        /// The text for the composer.
         prompt: String,
-        /// The absolute folder; none for the one used last.
+        /// The absolute folder; `None` for the last one used.
         folder: Option<String>,
-        /// Where it came from.
+        /// The source of the request.
         from: ErrandSource,
     },
-    /// Open the page of tasks.
+    /// Opens the page of scheduled tasks.
     OpenTasks,
-    /// Open a page of the settings.
+    /// Opens a settings page.
     OpenSettings {
-        /// Its name, one of the page's own; an unknown one opens the first.
+        /// The page's name, as the page defines it; an unknown name opens the first page.
         page: String,
     },
-    /// Look at skills in a file. Nothing is installed by that.
+    /// Inspects skills in a file. Installs nothing.
     InspectSkills {
         /// The file's absolute path.
         path: String,
     },
-    /// Ask what closing the window is to do.
+    /// Asks what closing the window should do.
     AskClosing {
-        /// What brings the window back where it is hidden.
+        /// How the person can bring back a hidden window.
         back: WayBack,
     },
-    /// Tell of an update that was found. Nothing is installed by that.
+    /// Announces an available update. Installs nothing.
     UpdateFound {
-        /// It.
+        /// The update.
         offer: UpdateOffer,
     },
-    /// Something that came cannot be done.
+    /// Reports a request from outside that Octo cannot carry out.
     Refused {
-        /// Why.
+        /// The error.
         error: ApiError,
     },
 }
 
-/// Where an [`Errand`] came from.
+/// The source of an [`Errand`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum ErrandSource {
-    /// A link of another program or page: the person did not write what it holds.
+    /// A link in another program or page: the person did not write its content.
     Link,
-    /// The person, in the tray or the small window.
+    /// The person, in the tray or the quick ask window.
     Person,
 }
 
-/// An update that is there.
+/// An available update.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct UpdateOffer {
     /// Its version.
     pub version: String,
-    /// What changed, as Markdown; empty where nothing was written.
+    /// The release notes, as Markdown; empty if there are none.
     pub notes: String,
-    /// When it was released, as RFC 3339, where that is said.
+    /// When it was released, as RFC 3339, if known.
     pub released: Option<String>,
 }

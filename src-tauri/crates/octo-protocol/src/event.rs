@@ -1,4 +1,4 @@
-//! What happened: durable, numbered events, and the unnumbered text that streams between them.
+//! Events: durable, numbered ones, and the unnumbered text that streams between them.
 
 use crate::{
     ActivityState, Answer, ApiError, BackgroundCommand, BilledCall, Block, BrowserState, BudgetStop,
@@ -10,36 +10,38 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use ts_rs::TS;
 
-/// The version of stored events this build writes. Raised when an event's shape changes; older ones
-/// are brought up by upcasters in the store.
+/// The version of stored events this build writes. Raised when an event's shape changes; upcasters in the store
+/// convert older events.
 pub const EVENT_VERSION: u16 = 1;
 
-/// What a numbered stream of events is about.
+/// The subject of a numbered stream of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum Topic {
     /// One session.
     Session {
-        /// Which.
+        /// The session.
         id: SessionId,
     },
     /// The list of sessions.
     Sessions,
     /// Settings and models.
     Settings,
-    /// What is spent, in all sessions. It has no events of its own: each billed call is told as it is stored.
+    /// Spending in all sessions. It has no events of its own: subscribers receive each billed call as Octo
+    /// stores it.
     Ledger,
     /// The trash.
     Trash,
-    /// Whether Octo is attached to a browser. It has no events: its state is told as it changes.
+    /// The connection to a browser. It has no events: subscribers receive its state on each change.
     Browser,
-    /// Skills and memories. They are files, so it has no events: that something changed is told.
+    /// Skills and memories. They are files, so the topic has no events: subscribers only learn that something
+    /// changed.
     Library,
-    /// Tasks that run at their time. Their runs are rows of their own, so it has no events: that something changed is
-    /// told.
+    /// Scheduled tasks. Their runs are separate rows, so the topic has no events: subscribers only learn that
+    /// something changed.
     Tasks,
-    /// What runs in this Octo. It has no events: how it stands is told as it changes.
+    /// Activity in this Octo. It has no events: subscribers receive the state on each change.
     Activity,
 }
 
@@ -59,11 +61,11 @@ impl fmt::Display for Topic {
     }
 }
 
-/// A durable event with its place in its topic.
+/// A durable event with its number in its topic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Envelope {
-    /// What it is about.
+    /// The topic.
     pub topic: Topic,
     /// Its number in the topic, from 1, without gaps.
     #[ts(type = "number")]
@@ -73,11 +75,11 @@ pub struct Envelope {
     pub at: Millis,
     /// The version of the event's shape.
     pub v: u16,
-    /// What happened.
+    /// The event.
     pub event: Event,
 }
 
-/// What happened. Written in the transaction that changes the tables it describes, then published.
+/// A durable event, written in the transaction that changes the tables it describes, then published.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
@@ -86,9 +88,9 @@ pub struct Envelope {
     reason = "an event is made once and shared from then on; settings seldom change"
 )]
 pub enum Event {
-    /// (session) The head changed: title, mode, model, folder, pin, status, usage.
+    /// (session) The session's info changed: title, mode, model, folder, pin, status, usage.
     SessionChanged {
-        /// The head after the change.
+        /// The session's info after the change.
         info: SessionInfo,
     },
     /// (session) A turn began.
@@ -96,7 +98,7 @@ pub enum Event {
         /// The turn.
         turn: TurnView,
     },
-    /// (session) A whole message was added: the person's, tool results, a notice.
+    /// (session) A complete message was added: the person's, tool results, a notice.
     MessageAdded {
         /// The message.
         message: Message,
@@ -106,25 +108,25 @@ pub enum Event {
         /// The message, without blocks.
         message: Message,
     },
-    /// (session) A block of the model's message is whole.
+    /// (session) A block of the model's message is complete.
     BlockAdded {
         /// The message.
         message: MessageId,
-        /// The block's place.
+        /// The block's index.
         index: u32,
         /// The block.
         block: Block,
     },
-    /// (session) The model's message is over.
+    /// (session) The model's message ended.
     MessageEnded {
         /// The message.
         message: MessageId,
         /// How it ended.
         end: MessageEnd,
-        /// What it cost, where the provider said so.
+        /// Its token usage, if the provider reported it.
         usage: Option<Usage>,
     },
-    /// (session) What had arrived of a model's message was taken back, because the call is tried again.
+    /// (session) The partial message of the model was discarded, because Octo retries the call.
     MessageDiscarded {
         /// The message.
         message: MessageId,
@@ -143,7 +145,7 @@ pub enum Event {
     QuestionClosed {
         /// The question.
         question: QuestionId,
-        /// What the person said; none when it was withdrawn (stop).
+        /// The person's answer; `None` if the question was withdrawn (stop).
         answer: Option<Answer>,
     },
     /// (session) The plan changed.
@@ -156,67 +158,67 @@ pub enum Event {
         /// The queue after the change.
         queue: Vec<Queued>,
     },
-    /// (session) A command went on in the background, ended there, or the model was told of its end.
+    /// (session) A command moved to the background or ended there, or the model learned of its end.
     CommandsChanged {
-        /// Those that run, and those that ended and of whose end the model was not told yet.
+        /// The commands that run, and those whose end the model does not know yet.
         commands: Vec<BackgroundCommand>,
     },
-    /// (session) A model call failed and waits for its next try.
+    /// (session) A model call failed and waits for its next attempt.
     RetryScheduled {
-        /// When and why.
+        /// The time and reason.
         retry: Retry,
     },
-    /// (session) The next try began.
+    /// (session) The next attempt began.
     RetryStarted,
-    /// (session) The person pressed Stop: what runs is being ended, and the turn with it. Once this is
-    /// stored the turn does not go on, whatever happens to the application.
+    /// (session) The person pressed Stop: Octo is ending the running work, and the turn with it. Once this is
+    /// stored the turn does not continue, whatever happens to the application.
     TurnStopping {
         /// The turn.
         turn: TurnId,
     },
     /// (session) A turn ended.
     TurnEnded {
-        /// The turn, with how it ended and what it used.
+        /// The turn, with its end and its usage.
         turn: TurnView,
     },
-    /// (session) A model call is over: its line in the ledger.
+    /// (session) A model call ended: its ledger entry.
     CallBilled {
-        /// The line.
+        /// The ledger entry.
         call: BilledCall,
     },
-    /// (session) The person's next message was guessed.
+    /// (session) Octo guessed the person's next message.
     Suggested {
         /// The guess.
         suggestion: Suggestion,
     },
-    /// (session) The turn pauses because a budget is used up; nothing more is sent until the person answers.
+    /// (session) The turn paused because a budget is used up; Octo sends nothing more until the person answers.
     BudgetReached {
-        /// Which, and how much.
+        /// The budget and the amounts.
         stop: BudgetStop,
     },
     /// (session) The person answered, or the turn ended.
     BudgetAnswered,
-    /// (session) A summary of earlier messages is being made.
+    /// (session) Octo began to summarise earlier messages.
     CompactionStarted,
-    /// (session) None was made; everything is as it was.
+    /// (session) The compaction failed; nothing changed.
     CompactionFailed {
-        /// Why.
+        /// The error.
         error: ApiError,
     },
-    /// (session) Earlier messages left what the model sees, and the summary that was just added stands for
-    /// them. Nothing left the store.
+    /// (session) Earlier messages left the model's context, and the summary just added replaces them. The store
+    /// keeps them.
     ContextCompacted {
-        /// What the conversation takes in the model's window now, estimated, in tokens.
+        /// The estimated size of the conversation in the model's window, in tokens.
         #[ts(type = "number")]
         tokens: u64,
     },
-    /// (session) The tree of tasks changed: one ended, or got a name.
+    /// (session) The step tree changed: a step ended, or got a name.
     TasksChanged,
-    /// (session) The session went to a task of its time machine.
+    /// (session) The session restored a step of its time machine.
     WentTo {
-        /// The task.
+        /// The step.
         task: TaskNumber,
-        /// All turns that are undone now: their messages are not for the model any more.
+        /// All turns now undone: the model no longer sees their messages.
         undone: Vec<TurnId>,
     },
     /// (session) Octo answered a slash command itself.
@@ -224,14 +226,14 @@ pub enum Event {
         /// A key of the word catalogue with its arguments.
         note: ApiError,
     },
-    /// (sessions) A session was added or its line changed.
+    /// (sessions) A session was added, or its entry in the list changed.
     SessionListed {
-        /// The line.
+        /// The entry.
         info: SessionInfo,
     },
     /// (sessions) A session left the list.
     SessionRemoved {
-        /// Which.
+        /// The session.
         id: SessionId,
     },
     /// (settings) Settings or models changed.
@@ -239,14 +241,14 @@ pub enum Event {
         /// Settings and models after the change.
         snapshot: SettingsSnapshot,
     },
-    /// (trash) Something came into the trash or left it.
+    /// (trash) An entry was added to the trash or removed from it.
     TrashChanged {
-        /// How much is in it now.
+        /// The trash's totals after the change.
         totals: TrashTotals,
     },
 }
 
-/// Text that streams: not numbered, not stored; the whole block follows as an event.
+/// Streamed text: not numbered, not stored; the complete block follows as an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Delta {
@@ -254,18 +256,18 @@ pub struct Delta {
     pub session: SessionId,
     /// The message.
     pub message: MessageId,
-    /// The block's place in the message; for [`StreamKind::Output`] always 0.
+    /// The block's index in the message; always 0 for [`StreamKind::Output`].
     pub block: u32,
-    /// What streams.
+    /// The kind of text.
     pub kind: StreamKind,
-    /// How many bytes of UTF-8 came before.
+    /// The number of preceding bytes of UTF-8.
     #[ts(type = "number")]
     pub offset: u64,
     /// The new text.
     pub text: String,
 }
 
-/// What a subscription receives. After a gap or a lag a fresh snapshot comes, never a hole.
+/// An update that a subscription receives. After a gap or a lag a fresh snapshot follows, never a hole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
@@ -274,7 +276,7 @@ pub struct Delta {
     reason = "nearly every update is an event: a box for each would cost more"
 )]
 pub enum Update {
-    /// Everything as of now; replaces what the client had.
+    /// Everything as of now; replaces the client's state.
     Snapshot {
         /// The state.
         snapshot: Snapshot,
@@ -289,66 +291,66 @@ pub enum Update {
         /// The text.
         delta: Delta,
     },
-    /// A session cannot be stored, or can be again. Told to who watches the session and to who watches the
-    /// list, also to one that comes later. Not numbered, for it cannot be stored itself.
+    /// A session cannot be stored, or can be stored again. Sent to subscribers of the session and of the list,
+    /// including later ones. Not numbered, because it cannot be stored itself.
     Trouble {
         /// The session.
         session: SessionId,
-        /// What is the matter; none once it is over.
+        /// The trouble; `None` once it is over.
         trouble: Option<Trouble>,
     },
-    /// A model call of any session was billed. Told to who watches the ledger; not numbered, since it is numbered in
-    /// its session.
+    /// Octo billed a model call of any session. Sent to subscribers of the ledger; not numbered, because its
+    /// session numbers it.
     Billed {
         /// The session.
         session: SessionId,
-        /// The line.
+        /// The ledger entry.
         call: Box<BilledCall>,
     },
-    /// `policy.toml` changed, or is broken, or can be used again. Told to who watches the settings, also to one that
-    /// comes later. Not numbered: the file is the person's, and they may write it at any time.
+    /// `policy.toml` changed, is broken, or is usable again. Sent to subscribers of the settings, including
+    /// later ones. Not numbered: the file is the person's, and they may write it at any time.
     Policy {
-        /// The file as it stands.
+        /// The current state of the file.
         policy: Box<PolicyState>,
     },
-    /// The connection to a chat service changed, or who may write through it. Told to who watches the settings, also to
-    /// one that comes later. Not numbered: it tells of what is.
+    /// The connection to a chat service changed, or the people who may write through it. Sent to subscribers of
+    /// the settings, including later ones. Not numbered: it describes the current state.
     Chats {
-        /// How they are.
+        /// The state of the chat services.
         state: Box<ChatState>,
     },
-    /// Octo was attached to a browser, or the connection changed. Told to who watches the browser.
+    /// Octo attached to a browser, or the connection changed. Sent to subscribers of the browser.
     Browser {
-        /// How it is now.
+        /// The current state.
         state: BrowserState,
     },
-    /// A skill, a suggestion or a memory changed. Told to who watches the library.
+    /// A skill, a suggestion or a memory changed. Sent to subscribers of the library.
     Library {
-        /// How it is now.
+        /// The current state.
         state: LibraryState,
     },
-    /// A task or a run changed. Told to who watches the tasks.
+    /// A task or a run changed. Sent to subscribers of the tasks.
     Tasks {
-        /// How they are now.
+        /// The current state.
         state: TasksState,
     },
-    /// Something began, ended or stands otherwise. Told to who watches what runs.
+    /// An activity began, ended or changed its status. Sent to subscribers of the activity.
     Activity {
-        /// All that runs now.
+        /// All current activity.
         state: ActivityState,
     },
-    /// What the agent does in a page, as it does it. Told to who watches the session, also to one that comes later;
-    /// not stored.
+    /// The agent's actions in a page, live. Sent to subscribers of the session, including later ones; not
+    /// stored.
     Page {
-        /// The page; none once the agent left it.
+        /// The page; `None` once the agent left it.
         page: Option<LivePage>,
     },
-    /// The topic cannot be read any more; nothing more comes.
+    /// The topic cannot be read any more; no further update follows.
     Fault {
-        /// Why.
+        /// The error.
         error: ApiError,
     },
-    /// The topic's subject is gone (deleted); nothing more comes.
+    /// The topic's subject was deleted; no further update follows.
     Ended,
 }
 
@@ -359,18 +361,18 @@ pub enum Update {
 pub enum Snapshot {
     /// Of a session.
     Session(Box<SessionSnapshot>),
-    /// Of the list: as of `seq`, the newest sessions.
+    /// Of the list, as of `seq`: the newest sessions.
     Sessions {
         /// The number of the last event included.
         #[ts(type = "number")]
         seq: u64,
         /// Pinned first, then newest first.
         sessions: Vec<SessionInfo>,
-        /// How many there are in all.
+        /// The total number of sessions.
         #[ts(type = "number")]
         total: u64,
     },
-    /// Of the ledger: what was billed before is asked for, what is billed from now on follows.
+    /// Of the ledger: clients request earlier calls; later ones follow as updates.
     Ledger {},
     /// Of settings and models.
     Settings {
@@ -382,22 +384,22 @@ pub enum Snapshot {
     },
     /// Of the browser.
     Browser {
-        /// How it is.
+        /// Its state.
         state: BrowserState,
     },
     /// Of skills and memories.
     Library {
-        /// How they are.
+        /// Their state.
         state: LibraryState,
     },
-    /// Of tasks that run at their time.
+    /// Of scheduled tasks.
     Tasks {
-        /// How they are.
+        /// Their state.
         state: TasksState,
     },
-    /// Of what runs.
+    /// Of the activity.
     Activity {
-        /// All of it.
+        /// All current activity.
         state: ActivityState,
     },
     /// Of the trash.
@@ -405,7 +407,7 @@ pub enum Snapshot {
         /// The number of the last event included.
         #[ts(type = "number")]
         seq: u64,
-        /// How much is in it.
+        /// Its totals.
         totals: TrashTotals,
     },
 }

@@ -1,21 +1,21 @@
-//! Which sessions are looked for, and where their words were found.
+//! Filters for sessions, and the marks of matching words.
 
 use crate::{Millis, Profile, Source};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Which sessions are meant; what is none lets every session through.
+/// A filter for sessions; a field that is `None` lets every session through.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct SessionFilter {
-    /// Only those started by it.
+    /// Only those started by this source.
     #[ts(optional)]
     pub source: Option<Source>,
     /// Only those of this profile.
     #[ts(optional)]
     pub profile: Option<Profile>,
-    /// Only those that stand like this.
+    /// Only those with this status.
     #[ts(optional)]
     pub mark: Option<SessionMark>,
     /// Only those that work in exactly this folder.
@@ -29,7 +29,7 @@ pub struct SessionFilter {
     pub until: Option<Millis>,
 }
 
-/// How a session stands, as its line shows it.
+/// A session's status, as its entry in the list shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -40,37 +40,38 @@ pub enum SessionMark {
     Waiting,
     /// The last turn failed.
     Failed,
-    /// No turn runs, and the person has not looked since the last one.
+    /// No turn runs, and the person has not looked at the session since the last one.
     Unread,
 }
 
-/// The folders sessions work in.
+/// Folders in which sessions work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SessionFolders {
-    /// The last used first.
+    /// The folders, most recently used first.
     pub folders: Vec<SessionFolder>,
 }
 
-/// A folder sessions work in. Those that wait for the person and pinned ones are not counted: they stand apart.
+/// A folder in which sessions work. Sessions that wait for the person and pinned ones are not counted: the list
+/// shows them separately.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SessionFolder {
     /// Its absolute path.
     pub path: String,
-    /// How many sessions.
+    /// The number of sessions.
     pub sessions: u32,
     /// When the newest of them was last used.
     #[ts(type = "number")]
     pub updated_at: Millis,
 }
 
-/// A part of a text that matches, counted in UTF-16 units, as the page counts.
+/// A matching part of a text, in UTF-16 units, which the page uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TextMark {
-    /// Where it begins.
+    /// The start.
     pub start: u32,
-    /// Where it ends.
+    /// The end.
     pub end: u32,
 }

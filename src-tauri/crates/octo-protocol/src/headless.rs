@@ -1,4 +1,4 @@
-//! The lines of `octo serve`: the same requests and events as the window's, as NDJSON.
+//! The lines of `octo serve`: the window's requests and events as NDJSON.
 
 use crate::{ApiError, Envelope, Request};
 use serde::{Deserialize, Serialize};
@@ -7,9 +7,9 @@ use serde_json::Value;
 /// A line a client writes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClientLine {
-    /// Chosen by the client; the reply carries it.
+    /// The id, chosen by the client; the reply repeats it.
     pub id: u64,
-    /// What is asked.
+    /// The request.
     pub request: Request,
 }
 
@@ -25,15 +25,16 @@ pub enum ServerLine {
         /// The reply, of the request's reply type.
         response: Value,
     },
-    /// A request that failed. Without an `id` it answers no request: a line that could not be read (`serve.bad_line`,
-    /// `serve.long_line`), events that were not delivered (`serve.lost`), or news of a session, which its argument
-    /// `session` names: it cannot be stored at present and holds what is newer in memory (`serve.session_waits`), it had
-    /// to end for that (`serve.session_ended`), or it can be stored again (`serve.session_stored`). Why is the key in the
-    /// argument `cause`, as `store.full`. Such news are no events, since events are stored.
+    /// A failed request. Without an `id` it answers no request: a line Octo could not parse (`serve.bad_line`,
+    /// `serve.long_line`), events it did not deliver (`serve.lost`), or news of a session, which the argument
+    /// `session` names: Octo currently cannot store it and keeps the newer events in memory
+    /// (`serve.session_waits`), the session had to end for that reason (`serve.session_ended`), or it can be
+    /// stored again (`serve.session_stored`). The argument `cause` contains the reason's key, such as
+    /// `store.full`. Such news are not events, because events are stored.
     Error {
-        /// The request's id; null where it answers none.
+        /// The request's id; `None` if it answers no request.
         id: Option<u64>,
-        /// Why.
+        /// The error.
         error: ApiError,
     },
     /// A durable event of any topic.

@@ -1,4 +1,4 @@
-//! Octo's home as the person sees it: what is in it, copies of it, its end, and a report of its state.
+//! Octo's home as the person sees it: its contents, copies, deletion, and a diagnostic report.
 
 use crate::{ApiError, DiagnosticsId, Millis};
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,11 @@ use ts_rs::TS;
 pub enum HomePart {
     /// The database: sessions, settings, usage.
     Database,
-    /// Pictures and files that were attached, and earlier contents of files.
+    /// Attached pictures and files, and earlier contents of files.
     Blobs,
     /// The trash.
     Trash,
-    /// Long results, archives of conversations and what commands wrote.
+    /// Long results, conversation archives and command output.
     Outputs,
     /// Skills, the person's and Octo's own.
     Skills,
@@ -23,45 +23,45 @@ pub enum HomePart {
     Memories,
     /// Logs and crash reports.
     Logs,
-    /// Copies of the database, of the last days and from before updates.
+    /// Copies of the database: recent daily ones, and those from before updates.
     Backups,
-    /// The profile of the browser Octo starts by itself, and what the window keeps.
+    /// The profile of the browser Octo starts, and the window's own data.
     Browser,
     /// The person's own rules, hooks, presets and tasks.
     Configuration,
-    /// What Octo does not know.
+    /// Files unknown to Octo.
     Other,
 }
 
-/// What a part of the home takes.
+/// The size of a part of the home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct HomePartSize {
-    /// Which.
+    /// The part.
     pub part: HomePart,
     /// Its bytes.
     #[ts(type = "number")]
     pub bytes: u64,
-    /// Its files.
+    /// The number of files.
     #[ts(type = "number")]
     pub files: u64,
 }
 
-/// What the home takes.
+/// The disk usage of the home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct HomeSizes {
     /// Its absolute path.
     pub path: String,
-    /// The parts that are there, the largest first.
+    /// The existing parts, largest first.
     pub parts: Vec<HomePartSize>,
-    /// All their bytes.
+    /// The total size in bytes.
     #[ts(type = "number")]
     pub bytes: u64,
-    /// How many sessions are in the database, those in the trash counted.
+    /// The number of sessions in the database, including those in the trash.
     #[ts(type = "number")]
     pub sessions: u64,
-    /// How many models are connected.
+    /// The number of connected models.
     pub models: u32,
 }
 
@@ -69,33 +69,33 @@ pub struct HomeSizes {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct HomeBackup {
-    /// The folder it is in.
+    /// The folder that contains it.
     pub path: String,
     /// Its files.
     #[ts(type = "number")]
     pub files: u64,
-    /// Their bytes.
+    /// The total size in bytes.
     #[ts(type = "number")]
     pub bytes: u64,
-    /// Files that could not be read, by their paths in the home.
+    /// Files that could not be read, as paths in the home.
     pub missing: Vec<String>,
 }
 
-/// What became of deleting everything.
+/// The result of deleting the home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct HomeErased {
-    /// What is still in the home, by name: what Octo did not put there, and what could not be deleted.
+    /// Names still in the home: files Octo did not create, and files it could not delete.
     pub left: Vec<String>,
-    /// Why keys are still in the keychain, where they are.
+    /// Why keys remain in the keychain, if any do.
     pub keys: Option<ApiError>,
 }
 
-/// What can take the place of a database that is damaged.
+/// The replacements available for a damaged database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct DatabaseDamage {
-    /// The newest backup that is whole; none where there is none.
+    /// The newest intact backup; `None` if there is none.
     pub backup: Option<DatabaseBackup>,
 }
 
@@ -108,29 +108,29 @@ pub struct DatabaseBackup {
     /// When it was made.
     #[ts(type = "number")]
     pub at: Millis,
-    /// How many sessions are in it, those in the trash counted.
+    /// The number of sessions in it, including those in the trash.
     #[ts(type = "number")]
     pub sessions: u64,
 }
 
-/// A damaged database that was set aside.
+/// A damaged database that Octo moved away.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct DatabaseReplaced {
-    /// Where it is now; its logs are beside it.
+    /// Its new path; its logs are in the same folder.
     pub aside: String,
 }
 
-/// A report of this Octo's state, for whoever looks into a fault. Nothing is sent anywhere.
+/// A diagnostic report on this Octo, for investigating a fault. Octo sends it nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Diagnostics {
-    /// What it is called when it is saved; good until Octo ends or another one is made.
+    /// The id for saving it; valid until Octo ends or another report is made.
     pub id: DiagnosticsId,
     /// When it was made.
     #[ts(type = "number")]
     pub at: Millis,
-    /// Its parts: all that is saved, word for word.
+    /// Its parts: the exact text that is saved.
     pub parts: Vec<DiagnosticsPart>,
 }
 
@@ -138,28 +138,28 @@ pub struct Diagnostics {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct DiagnosticsPart {
-    /// What it is about.
+    /// The subject.
     pub about: DiagnosticsAbout,
     /// Its text.
     pub text: String,
 }
 
-/// What a part of a report is about.
+/// The subject of a part of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum DiagnosticsAbout {
     /// Version and system.
     System,
-    /// Whether the database, the keychain and the browser are well.
+    /// The health of the database, the keychain and the browser.
     Checks,
-    /// The settings, without secrets, folders and words of the person's.
+    /// The settings, without secrets, folders and the person's own words.
     Settings,
-    /// The last lines of the newest log, with paths and whatever looks like a secret taken out.
+    /// The last lines of the newest log, without paths and anything that looks like a secret.
     Log,
 }
 
-/// A file that was written.
+/// A file Octo wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SavedFile {

@@ -1,87 +1,87 @@
-//! What only a desktop can do, asked of the shell through a trait.
+//! Requests that only a desktop can serve; the core passes them to the shell through a trait.
 
 use crate::{DesktopState, Errand, SessionId, UpdateOffer};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Something only a desktop can do. The headless form answers "not here".
+/// A request that only a desktop can serve. The headless form answers "not here".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum HostRequest {
-    /// Let the person pick a folder.
+    /// Lets the person pick a folder.
     PickFolder {
-        /// Where to begin.
+        /// The initial folder.
         start: Option<String>,
     },
-    /// Let the person pick files to attach. Nothing is read; see [`crate::AttachFiles`].
+    /// Lets the person pick files to attach. Reads nothing; see [`crate::AttachFiles`].
     PickFiles {
-        /// Where to begin.
+        /// The initial folder.
         start: Option<String>,
     },
-    /// Read what the person pastes where the page was given nothing of it.
+    /// Reads the clipboard when the page received none of the pasted content.
     ReadPasted,
-    /// Show a file or folder in the system's file browser.
+    /// Shows a file or folder in the system's file browser.
     Reveal {
         /// The absolute path.
         path: String,
     },
-    /// Show a file that a conversation names in the system's file browser. It is not opened.
+    /// Shows a file named in a conversation in the system's file browser. Does not open it.
     RevealFile {
-        /// As it is named there: below the folder, absolute, or as a `file:` address.
+        /// The path as the conversation writes it: below the folder, absolute, or as a `file:` address.
         path: String,
         /// The session's folder.
         folder: String,
     },
-    /// Open a web address in the person's browser. Only `http` and `https`.
+    /// Opens a web address in the person's browser. Only `http` and `https`.
     OpenUrl {
         /// The address.
         url: String,
     },
-    /// What Octo can do on this desktop.
+    /// Returns the abilities of Octo on this desktop.
     GetDesktop,
-    /// What came from outside the page and was not taken yet; each is handed out once.
+    /// Returns the pending requests from outside the page; each is returned once.
     TakeErrands,
-    /// The page tells what it shows, so that no notice tells of it.
+    /// Reports the page's content on screen, for which Octo then shows no notice.
     Look {
-        /// Which of the windows it is in.
+        /// The window.
         window: WindowNumber,
-        /// The session on screen; none for another page.
+        /// The session on screen; `None` for another page.
         session: Option<SessionId>,
     },
-    /// Show a session in a window of its own; where one shows it already, that comes to the front.
+    /// Shows a session in its own window; an existing window of the session moves to the front.
     OpenWindow {
         /// The session.
         session: SessionId,
     },
-    /// Go on in the tray, without a window.
+    /// Hides the window; Octo continues in the tray.
     HideWindow,
-    /// The person was asked what closing the window is to do, and does not close it.
+    /// Keeps the window open after Octo asked what closing it should do.
     StayOpen,
-    /// End Octo.
+    /// Quits Octo.
     Quit,
-    /// End Octo and start it again.
+    /// Restarts Octo.
     Restart,
-    /// The small window is done: it goes, and the other one shows this session where one is named.
+    /// Closes the quick ask window; the main window then shows this session, if any.
     LeaveQuickAsk {
         /// The session that was started.
         session: Option<SessionId>,
     },
-    /// What was written in the small window goes into the composer of the other one.
+    /// Moves the text of the quick ask window into the composer of the main window.
     HandOver {
-        /// What was written.
+        /// The text.
         prompt: String,
     },
-    /// Look whether there is an update.
+    /// Checks for an update.
     LookForUpdate,
-    /// Install the update that was found, and start anew. Running turns go on afterwards.
+    /// Installs the update that was found, and restarts. Running turns continue afterwards.
     InstallUpdate {
         /// The version the person agreed to.
         version: String,
     },
-    /// How far the update that is being installed is.
+    /// Returns the progress of the update being installed.
     GetUpdateDownload,
-    /// Give its download up. Nothing is changed by what came so far.
+    /// Cancels the download. The downloaded part changes nothing.
     CancelUpdate,
 }
 
@@ -91,60 +91,60 @@ pub enum HostRequest {
 pub struct UpdateDownload {
     /// Its version.
     pub version: String,
-    /// How many bytes came.
+    /// The number of bytes downloaded.
     #[ts(type = "number")]
     pub came: u64,
-    /// How many there are; none where the server does not say.
+    /// The total number of bytes; `None` if the server does not report it.
     #[ts(type = "number | null")]
     pub of: Option<u64>,
 }
 
-/// Names a window of the page: 0 is the one Octo opens with, the others count on while it runs.
+/// The number of a window of the page: the main window is 0, the others count up while Octo runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, TS)]
 #[serde(transparent)]
 #[ts(export)]
 pub struct WindowNumber(pub u32);
 
-/// What came of a [`HostRequest`].
+/// The reply to a [`HostRequest`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum HostReply {
-    /// The folder the person picked; none when they closed the dialog.
+    /// The folder the person picked; `None` if they closed the dialog.
     Folder {
         /// The absolute path.
         path: Option<String>,
     },
-    /// The files the person picked; none when they closed the dialog.
+    /// The files the person picked; empty if they closed the dialog.
     Files {
         /// Their absolute paths, in the dialog's order.
         paths: Vec<String>,
     },
-    /// What was copied: files, words or a picture, or none of these.
+    /// The clipboard's content: files, text or a picture, or none of these.
     Pasted {
         /// The files' absolute paths.
         paths: Vec<String>,
-        /// The words.
+        /// The text.
         text: Option<String>,
         /// The picture's bytes, in standard base64.
         picture: Option<String>,
     },
-    /// What Octo can do on this desktop.
+    /// The abilities of Octo on this desktop.
     Desktop {
-        /// It.
+        /// The state.
         state: Box<DesktopState>,
     },
-    /// What came, oldest first.
+    /// The pending requests, oldest first.
     Errands {
-        /// They.
+        /// The requests.
         errands: Vec<Errand>,
     },
-    /// What was found; none when this is the newest.
+    /// The update found; `None` if this version is the newest.
     Update {
         /// The update.
         offer: Option<UpdateOffer>,
     },
-    /// How far an update is; none while none is downloaded.
+    /// The progress of an update; `None` if no download is running.
     UpdateDownload {
         /// The download.
         download: Option<UpdateDownload>,

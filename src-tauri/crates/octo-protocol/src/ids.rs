@@ -5,21 +5,20 @@ use std::{fmt, str::FromStr};
 use ts_rs::TS;
 use uuid::Uuid;
 
-/// Milliseconds since the Unix epoch, UTC. The one form of time that is stored or sent.
+/// Milliseconds since the Unix epoch, UTC. The only form of time that is stored or sent.
 pub type Millis = i64;
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        ///
-        /// A UUID of version 7, so that newer ids sort after older ones; 32 lower-case hex digits as text.
+        /// A UUID of version 7, which makes newer ids sort after older ones; as text, 32 lower-case hex digits.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
         #[serde(try_from = "String", into = "String")]
         #[ts(export, type = "string")]
         pub struct $name(Uuid);
 
         impl $name {
-            /// A new id, later than all earlier ones of this process.
+            /// Creates an id, later than all earlier ones of this process.
             pub fn new() -> Self {
                 Self(Uuid::now_v7())
             }
@@ -45,7 +44,7 @@ macro_rules! id {
 
         impl FromStr for $name {
             type Err = InvalidId;
-            /// Accepts exactly the text form: a prefix of an id never names anything.
+            /// Accepts only the full text form: a prefix of an id never names anything.
             fn from_str(text: &str) -> Result<Self, InvalidId> {
                 if text.len() != 32 {
                     return Err(InvalidId);
@@ -79,7 +78,7 @@ id!(
     SessionId
 );
 id!(
-    /// One run of the agent: from a person's message to the end of the work it set off.
+    /// A turn: the person's message and all the work that follows from it.
     TurnId
 );
 id!(
@@ -95,15 +94,15 @@ id!(
     QueuedId
 );
 id!(
-    /// A configured model (an entry of the person's list, not the vendor's name for it).
+    /// A configured model (an entry of the person's list, not the vendor's name).
     ModelId
 );
 id!(
-    /// One tool call. Our own id: vendors' ids are kept beside it and may repeat.
+    /// A tool call. The id is Octo's own: Octo stores vendors' ids separately, because they may repeat.
     CallId
 );
 id!(
-    /// A thing in the trash.
+    /// An entry in the trash.
     TrashId
 );
 id!(
@@ -111,15 +110,15 @@ id!(
     RunId
 );
 id!(
-    /// A proposed skill, or skills that could be installed.
+    /// A proposed skill, or an offer of skills to install.
     SuggestionId
 );
 id!(
-    /// A report of this Octo's state.
+    /// A diagnostic report on this Octo.
     DiagnosticsId
 );
 
-/// The content hash (BLAKE3, 64 hex digits) under which a blob is kept.
+/// The content hash (BLAKE3, 64 hex digits) that names a stored blob.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(transparent)]
 #[ts(export, type = "string")]

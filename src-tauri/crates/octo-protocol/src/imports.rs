@@ -1,10 +1,10 @@
-//! Skills other agents left on this machine.
+//! Skills that other agents installed on this machine.
 
 use crate::{ApiError, OfferedSkill, SuggestionId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Whose folder it is.
+/// The owner of a folder of skills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -15,25 +15,25 @@ pub enum OtherAgent {
     Codex,
     /// OpenClaw.
     OpenClaw,
-    /// The folder several agents share.
+    /// A folder that several agents share.
     Shared,
     /// A folder the person picked.
     Picked,
 }
 
-/// A folder with skills of another agent. Nothing of it is installed yet.
+/// A folder with another agent's skills. Octo has installed none of them yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct OtherSkills {
-    /// Whose it is.
+    /// The agent.
     pub agent: OtherAgent,
     /// The folder.
     pub folder: String,
-    /// What it is called when skills of it are imported; good until Octo ends or they are looked for again.
+    /// The id for importing skills from it; valid until Octo ends or searches again.
     pub offer: SuggestionId,
     /// The skills in it, by name.
     pub skills: Vec<OfferedSkill>,
-    /// Why it cannot be read, or not all of it.
+    /// Why it cannot be read, or not completely.
     pub problem: Option<ApiError>,
 }
 
@@ -41,32 +41,32 @@ pub struct OtherSkills {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SkillImportChoice {
-    /// The folder it is in.
+    /// The folder that contains it.
     pub offer: SuggestionId,
     /// Its name there.
     pub name: String,
-    /// What happens where the person has one of that name.
+    /// The action if the person has a skill of that name.
     pub taken: IfNameTaken,
 }
 
-/// What happens where the person has a skill of that name.
+/// The action if the person already has a skill of that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum IfNameTaken {
-    /// Theirs stays and nothing is imported.
+    /// Keep the person's skill and import nothing.
     Keep,
-    /// Theirs goes to the trash.
+    /// Move the person's skill to the trash.
     Replace,
-    /// The imported one gets a number behind its name.
+    /// Append a number to the imported skill's name.
     Rename,
 }
 
-/// What was imported. One that fails keeps none of the others back.
+/// The result of an import. A failing skill does not stop the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SkillsImported {
-    /// What they are called now.
+    /// The names of the imported skills.
     pub names: Vec<String>,
     /// Those that could not be imported, and why.
     pub refused: Vec<SkillRefused>,
@@ -78,6 +78,6 @@ pub struct SkillsImported {
 pub struct SkillRefused {
     /// Its name.
     pub name: String,
-    /// Why.
+    /// The error.
     pub error: ApiError,
 }

@@ -1,34 +1,34 @@
-//! How the window looks, and when it calls for attention.
+//! The look of the window.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// How the window looks, beside light and dark.
+/// The look of the window, apart from light and dark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct Appearance {
-    /// How large text is.
+    /// The text size.
     pub text: TextSize,
-    /// How close things stand.
+    /// The spacing.
     pub density: Density,
-    /// What the list of sessions is grouped by.
+    /// The grouping of the session list.
     pub list: ListOrder,
-    /// How large everything is.
+    /// The zoom.
     pub zoom: Zoom,
 }
 
-/// How large everything in the windows is, in percent of its usual size: from 50 to 200.
+/// The zoom of all windows, in percent of the usual size: from 50 to 200.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(from = "u16", into = "u16")]
 #[ts(export, type = "number")]
 pub struct Zoom(u16);
 
 impl Zoom {
-    /// The least and the most: what WCAG 2.2 asks for (1.4.4), and what a small screen is helped by.
+    /// The allowed range: WCAG 2.2 requires the maximum (1.4.4), and the minimum helps on a small screen.
     const RANGE: std::ops::RangeInclusive<u16> = 50..=200;
 
-    /// As a factor of the usual size.
+    /// Returns the zoom as a factor of the usual size.
     #[must_use]
     pub fn factor(self) -> f64 {
         f64::from(self.0) / 100.0
@@ -36,7 +36,7 @@ impl Zoom {
 }
 
 impl From<u16> for Zoom {
-    /// What is beyond the range counts as its end.
+    /// Clamps the value to the range.
     fn from(percent: u16) -> Self {
         Self(percent.clamp(*Self::RANGE.start(), *Self::RANGE.end()))
     }
@@ -54,19 +54,20 @@ impl Default for Zoom {
     }
 }
 
-/// What the list of sessions is grouped by. What waits for the person comes first in each, then what is pinned.
+/// The grouping of the session list. Sessions that wait for the person are first in each group, then pinned
+/// ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum ListOrder {
-    /// When they were last used.
+    /// By time of last use.
     #[default]
     Time,
-    /// The folder they work in.
+    /// By working folder.
     Folder,
 }
 
-/// How large text is.
+/// The text size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -80,12 +81,12 @@ pub enum TextSize {
     Largest,
 }
 
-/// How close things stand.
+/// The spacing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum Density {
-    /// More on a page.
+    /// More content on a page.
     #[default]
     Compact,
     /// Taller rows and fields.

@@ -1,10 +1,10 @@
-//! What a task did that no undo takes back: over the network, in the browser, outside the recorded folders.
+//! Effects of a turn that no undo takes back: over the network, in the browser, outside the recorded folders.
 
 use crate::{CallId, Millis};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// In which way something lasts. In the order in which it is listed.
+/// The kind of a lasting effect, in listing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -15,56 +15,56 @@ pub enum LastingKind {
     Published,
     /// A command sent something to an address.
     Sent,
-    /// A command worked with another machine or a service.
+    /// A command worked on another machine or a service.
     Remote,
-    /// A command installed or removed packages, or ran a program fetched for it.
+    /// A command installed or removed packages, or ran a program downloaded for that run.
     Installed,
     /// A command changed the system, its accounts, keys or devices.
     System,
-    /// A file or folder outside the recorded ones, which a command may have changed.
+    /// A file or folder outside the recorded folders that a command may have changed.
     Outside,
-    /// A command that nothing kept from changing files outside the recorded folders.
+    /// A command ran without confinement and could change files outside the recorded folders.
     Unheld,
-    /// Something was done in a page.
+    /// The agent acted in a page.
     Acted,
-    /// Files were given to a page.
+    /// The agent gave files to a page.
     Uploaded,
-    /// A file was downloaded by the browser.
+    /// The browser downloaded a file.
     Downloaded,
-    /// A place was opened in the browser.
+    /// The agent opened a site in the browser.
     Visited,
 }
 
-/// Something a task did that going to another task does not take back. It is noted before it begins: a call that was
-/// stopped or failed at the last moment is among them.
+/// An effect of a turn that restoring another step does not take back. Octo records it before it begins, so the
+/// list includes calls that were stopped or failed at the last moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct LastingMark {
-    /// In which way.
+    /// The kind of effect.
     pub kind: LastingKind,
-    /// The command, shortened; the site; the path.
+    /// The shortened command, the site or the path.
     pub what: String,
-    /// How often.
+    /// The number of times.
     pub times: u32,
-    /// The call that did it last.
+    /// The last call with this effect.
     pub call: CallId,
-    /// When that was.
+    /// When the last call ran.
     #[ts(type = "number")]
     pub at: Millis,
 }
 
-/// What lasts of one task or several.
+/// The lasting effects of one or several steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Lasting {
-    /// By kind, then by when; each thing once.
+    /// By kind, then by time; each effect once.
     pub marks: Vec<LastingMark>,
-    /// How much more there was than is listed.
+    /// The number of further effects not listed.
     pub more: u32,
 }
 
 impl Lasting {
-    /// Whether there is nothing.
+    /// Returns whether there are no effects.
     pub fn is_empty(&self) -> bool {
         self.marks.is_empty() && self.more == 0
     }

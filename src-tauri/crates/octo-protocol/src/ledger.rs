@@ -1,67 +1,67 @@
-//! The ledger: what every model call used, what it cost, and why it cost more than it should have.
+//! The ledger: the usage and cost of every model call, and the reasons for avoidable cost.
 
 use crate::{Cost, MessageId, Millis, ModelId, SessionId, TurnId, Usage};
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 use ts_rs::TS;
 
-/// One model call, as it stands in the ledger. Failed tries have a line of their own.
+/// One model call in the ledger. A failed attempt is an entry of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct BilledCall {
-    /// The turn it belongs to; none for calls between turns.
+    /// The turn it belongs to; `None` for calls between turns.
     pub turn: Option<TurnId>,
-    /// The message it made, kept or discarded; none where it made none.
+    /// The message it produced, kept or discarded; `None` if it produced none.
     pub message: Option<MessageId>,
-    /// What it was for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// The model entry that was asked.
+    /// The model entry it used.
     pub model: Option<ModelId>,
-    /// The vendor's name of the model, as it was asked for: entries come and go.
+    /// The vendor's name of the model at the time of the call: entries can change or disappear.
     pub name: String,
     /// When it began.
     #[ts(type = "number")]
     pub at: Millis,
-    /// What the provider says it used; none where it did not say.
+    /// The usage the provider reported; `None` if it reported none.
     pub usage: Option<Usage>,
-    /// Those of the tokens written to the cache that are kept for an hour.
+    /// The tokens written to the cache with a lifetime of one hour.
     #[ts(type = "number")]
     pub written_for_an_hour: u64,
-    /// What it cost; none for "unknown", never a guess.
+    /// The cost; `None` means "unknown", never a guess.
     pub cost: Option<Cost>,
-    /// How long the first byte of the answer took, in milliseconds; none where none came.
+    /// The time to the first byte of the answer, in milliseconds; `None` if no byte arrived.
     #[ts(type = "number | null")]
     pub first_byte_ms: Option<u64>,
-    /// How long it took in all, in milliseconds.
+    /// The total duration, in milliseconds.
     #[ts(type = "number")]
     pub total_ms: u64,
     /// How it ended.
     pub outcome: CallOutcome,
-    /// How many tokens should have come from the provider's cache; none where that could not be known.
+    /// The number of tokens expected from the provider's cache; `None` if it cannot be known.
     #[ts(type = "number | null")]
     pub expected_read: Option<u64>,
-    /// Why fewer did; none where they did not.
+    /// Why fewer tokens were read; `None` if there was no shortfall.
     pub miss: Option<CacheMiss>,
-    /// How many tokens were therefore paid for that should have been read: never more than the call paid for beyond
-    /// what it read.
+    /// The number of tokens paid for that should have been read from the cache: never more than the tokens the
+    /// call paid for in addition to those it read.
     #[serde(default)]
     #[ts(type = "number")]
     pub again: u64,
-    /// What these cost above reading them; none for "unknown".
+    /// The extra cost of these tokens over reading them from the cache; `None` means "unknown".
     #[serde(default)]
     pub again_cost: Option<Cost>,
 }
 
-/// What a model call was for.
+/// The purpose of a model call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum Purpose {
-    /// The work itself.
+    /// The work of a turn.
     Turn,
     /// The work of a sub-agent.
     SubAgent,
-    /// Summing up earlier messages, so that the conversation fits.
+    /// Summarising earlier messages to make the conversation fit.
     Compaction,
     /// Keeping the provider's cache alive through a pause.
     Warmth,
@@ -74,7 +74,7 @@ pub enum Purpose {
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum CallOutcome {
-    /// The answer was whole.
+    /// The answer was complete.
     Answered,
     /// It was stopped.
     Stopped,
@@ -82,27 +82,27 @@ pub enum CallOutcome {
     Failed,
 }
 
-/// Why less was read from the provider's cache than should have been.
+/// Why a call read less from the provider's cache than expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case", tag = "class")]
 #[ts(export)]
 pub enum CacheMiss {
-    /// Another model, or another effort, was asked.
+    /// The call used another model or another effort.
     Model,
     /// The tools changed.
     Tools,
     /// The system prompt changed.
     System,
-    /// The messages changed, this one (counted from 0) first. A compaction does that.
+    /// The messages changed, starting with this one (counted from 0). A compaction causes this.
     Messages {
-        /// Its place.
+        /// The index of the first changed message.
         first: u32,
     },
-    /// More time passed than the provider keeps what was written.
+    /// The provider's cache lifetime had passed.
     Expired,
-    /// What both requests have in common is shorter than what the provider keeps.
+    /// The shared prefix of both requests is below the provider's caching minimum.
     BelowMinimum,
-    /// Nothing on this side explains it: the provider lost it, or says nothing of its cache.
+    /// No cause found in Octo: the provider evicted the cache or does not report it.
     ProviderSilent,
 }
 
@@ -128,7 +128,7 @@ pub enum MissClass {
 }
 
 impl CacheMiss {
-    /// Its class.
+    /// Returns its class.
     pub fn class(self) -> MissClass {
         match self {
             Self::Model => MissClass::Model,
@@ -142,21 +142,21 @@ impl CacheMiss {
     }
 }
 
-/// What calls paid for again for one reason.
+/// The tokens that calls paid for again for one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct MissLine {
     /// The reason.
     pub class: MissClass,
-    /// How many calls.
+    /// The number of calls.
     #[ts(type = "number")]
     pub calls: u64,
-    /// How many tokens were paid for that should have been read; see [`BilledCall::again`].
+    /// The number of tokens paid for that should have been read; see [`BilledCall::again`].
     #[ts(type = "number")]
     pub again: u64,
-    /// What these cost above reading them, as far as that is known.
+    /// The known extra cost of these tokens over reading them.
     pub cost: Cost,
-    /// How many of the calls cost something unknown.
+    /// The number of calls whose extra cost is unknown.
     #[ts(type = "number")]
     pub unpriced: u64,
 }
@@ -167,14 +167,14 @@ pub struct MissLine {
 pub struct MissedCall {
     /// The session.
     pub session: SessionId,
-    /// Its title; none where the session was deleted.
+    /// Its title; `None` if the session was deleted.
     pub title: Option<String>,
     /// The vendor's name of the model.
     pub name: String,
     /// When the call began.
     #[ts(type = "number")]
     pub at: Millis,
-    /// Why it read less.
+    /// The reason.
     pub miss: CacheMiss,
     /// See [`BilledCall::again`].
     #[ts(type = "number")]
@@ -183,48 +183,48 @@ pub struct MissedCall {
     pub cost: Option<Cost>,
 }
 
-/// What was spent beyond the ideal, in which every token is written to the cache once and read from then on, and no
-/// call is made in vain. It is the sum of what the ledger's lines say, so it leaves out what they cannot: the first
-/// call of a conversation after a start of Octo has nothing to be measured by.
+/// The spending above the ideal, in which every token is written to the cache once and read from then on, and
+/// no call is wasted. It is the sum of the ledger's entries, so it omits costs they cannot contain: the first
+/// call of a conversation after a start of Octo has no baseline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct AboveIdeal {
-    /// Tokens paid for again, above reading them.
+    /// Tokens paid for again, above the cost of reading them.
     pub missed: Cost,
-    /// Keeping caches alive through pauses.
+    /// Calls that kept caches alive through pauses.
     pub warmth: Cost,
-    /// Calls that failed, where the provider still said what they used.
+    /// Failed calls for which the provider still reported usage.
     pub failed: Cost,
-    /// Calls of which it is not known what they cost above the ideal.
+    /// The number of calls whose cost above the ideal is unknown.
     #[ts(type = "number")]
     pub unpriced: u64,
 }
 
 impl AboveIdeal {
-    /// All of it.
+    /// Returns the sum.
     pub fn total(&self) -> Cost {
         [self.missed, self.warmth, self.failed].into_iter().sum()
     }
 }
 
-/// What several calls used and cost together.
+/// The usage and cost of several calls together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Spending {
-    /// How many calls.
+    /// The number of calls.
     #[ts(type = "number")]
     pub calls: u64,
-    /// What they used, as far as the providers said.
+    /// The usage reported by the providers.
     pub usage: Usage,
-    /// What they cost, as far as that is known.
+    /// The known cost.
     pub cost: Cost,
-    /// How many of them cost something unknown.
+    /// The number of calls whose cost is unknown.
     #[ts(type = "number")]
     pub unpriced: u64,
 }
 
 impl AddAssign<&BilledCall> for Spending {
-    /// Adds a call. Totals stop at the largest number instead of wrapping.
+    /// Adds a call. Totals saturate instead of wrapping.
     fn add_assign(&mut self, call: &BilledCall) {
         self.calls = self.calls.saturating_add(1);
         self.usage += call.usage.unwrap_or_default();
@@ -236,7 +236,7 @@ impl AddAssign<&BilledCall> for Spending {
 }
 
 impl AddAssign<&Spending> for Spending {
-    /// Adds other spending. Totals stop at the largest number instead of wrapping.
+    /// Adds other spending. Totals saturate instead of wrapping.
     fn add_assign(&mut self, other: &Spending) {
         self.calls = self.calls.saturating_add(other.calls);
         self.usage += other.usage;
@@ -249,32 +249,32 @@ impl AddAssign<&Spending> for Spending {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SpendingLine {
-    /// The day on the person's clock, as in `2026-11-22`.
+    /// The day in the person's time zone, as in `2026-11-22`.
     pub day: String,
     /// The vendor's name of the model.
     pub name: String,
-    /// What for.
+    /// The purpose.
     pub purpose: Purpose,
-    /// How much.
+    /// The amounts.
     pub spending: Spending,
 }
 
-/// A turn pauses because a budget is used up.
+/// A pause of a turn because a budget is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct BudgetStop {
-    /// Which budget.
+    /// The exhausted budget.
     pub scope: BudgetScope,
-    /// What was spent, as far as it is known.
+    /// The known spending.
     pub spent: Cost,
-    /// What may be spent.
+    /// The limit.
     pub limit: Cost,
-    /// Calls in it that cost something unknown.
+    /// The number of calls in it whose cost is unknown.
     #[ts(type = "number")]
     pub unpriced: u64,
 }
 
-/// What a budget is for.
+/// The scope of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -287,41 +287,41 @@ pub enum BudgetScope {
     Day,
 }
 
-/// What the person says to a used-up budget. No answer is never a yes.
+/// The person's answer to an exhausted budget. Silence never means yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum BudgetAnswer {
-    /// Go on until as much again is spent.
+    /// Continue until the same amount is spent again.
     More,
-    /// Go on; for this session the budget counts no more.
+    /// Continue without this budget in this session.
     NoLimit,
     /// Stop the turn.
     Stop,
 }
 
-/// What the next call would cost if the model was changed.
+/// The cost of the next call if the person switches the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SwitchCost {
-    /// Tokens the new model reads for the first time.
+    /// The number of tokens that the new model reads for the first time.
     #[ts(type = "number")]
     pub tokens: u64,
-    /// What that costs; none where its price is not known.
+    /// Their cost; `None` if the price is unknown.
     pub cost: Option<Cost>,
-    /// What the present model would have read from its cache instead, if that is likely to be still there.
+    /// The cost of the current model's cache read instead, if its cache is probably still alive.
     pub instead: Option<Cost>,
 }
 
-/// How much may be spent before Octo pauses and asks. None for no limit.
+/// Spending limits at which Octo pauses and asks. `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct Budgets {
-    /// In one session.
+    /// The limit for one session.
     pub session: Option<Cost>,
-    /// On one day, in all sessions.
+    /// The limit for one day, across all sessions.
     pub day: Option<Cost>,
-    /// In one turn.
+    /// The limit for one turn.
     pub task: Option<Cost>,
 }

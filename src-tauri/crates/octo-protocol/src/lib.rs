@@ -1,14 +1,14 @@
-//! The words Octo's parts speak.
+//! The shared types of Octo's parts.
 //!
-//! Types only: no I/O, no clock, no behaviour beyond constructors and conversions. Whatever crosses a
-//! boundary (core to window, core to headless client, core to store) is one of these types, and the
-//! TypeScript of the page is generated from them, so nothing can drift.
+//! Types only: no I/O, no clock, no behaviour except constructors and conversions. Everything that crosses a
+//! boundary (core to window, core to headless client, core to store) is one of these types, and the page's
+//! TypeScript is generated from them, which prevents drift.
 //!
 //! * [`Message`] and [`Block`]: the conversation, as it is stored and as codecs read it.
-//! * [`Request`] and its per-domain enums: what a client may ask; [`Call`] ties each to its reply.
-//! * [`Event`] in an [`Envelope`]: what happened, numbered per [`Topic`] and durable.
-//! * [`Update`]: what a subscription receives: envelopes, streamed deltas and snapshots.
-//! * [`ApiError`]: what went wrong, as a key of the word catalogue, never as prose.
+//! * [`Request`] and its per-domain enums: a client's requests; [`Call`] ties each to its reply.
+//! * [`Event`] in an [`Envelope`]: durable events, numbered per [`Topic`].
+//! * [`Update`]: an item of a subscription: an envelope, streamed delta or snapshot.
+//! * [`ApiError`]: an error, as a key of the word catalogue, never as prose.
 
 mod activity;
 mod answer;

@@ -1,4 +1,4 @@
-//! What Octo remembers: one Markdown file a topic, and SOUL.md and USER.md.
+//! Octo's memory: one Markdown file per topic, and SOUL.md and USER.md.
 
 use crate::{Millis, SessionId};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub struct MemoryCard {
     pub file: String,
     /// Its topic.
     pub topic: String,
-    /// What is in it, one line.
+    /// A one-line description of its content.
     pub description: String,
     /// When it was last written or recalled.
     #[ts(type = "number")]
@@ -20,7 +20,7 @@ pub struct MemoryCard {
     /// Its size in bytes.
     #[ts(type = "number")]
     pub size: u64,
-    /// The session that wrote it last, if that is still there; none for the person.
+    /// The session that wrote it last, if it still exists; `None` if the person did.
     pub session: Option<SessionId>,
     /// That session's title.
     pub title: Option<String>,
@@ -28,27 +28,27 @@ pub struct MemoryCard {
     pub preview: String,
 }
 
-/// A memory, whole.
+/// A complete memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct MemorySheet {
     /// Its card.
     pub card: MemoryCard,
-    /// The body, without topic and description; at most [`MEMORY_BODY`] characters are meant to be kept.
+    /// The body, without topic and description; at most [`MEMORY_BODY`] characters should be stored.
     pub body: String,
-    /// What the file holds now, to notice that somebody else changed it: a hash.
+    /// A hash of the file, to detect a change by another program.
     pub version: String,
     /// Its absolute path.
     pub path: String,
 }
 
-/// The most characters of a memory's body.
+/// The maximum number of characters in a memory's body.
 pub const MEMORY_BODY: usize = 4_000;
 
-/// The most characters of SOUL.md and of USER.md that reach the model.
+/// The maximum number of characters of SOUL.md and of USER.md that reach the model.
 pub const PERSONA_SHOWN: usize = 1_000;
 
-/// Which of the two files every session starts with.
+/// One of the two files that every session starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -63,12 +63,12 @@ pub enum PersonaKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct PersonaFile {
-    /// Which.
+    /// The file.
     pub kind: PersonaKind,
     /// Its absolute path.
     pub path: String,
-    /// What it says; empty where there is none and Octo's own words hold.
+    /// Its text; empty if there is none and Octo's default text applies.
     pub text: String,
-    /// Octo's own words, which hold where the file is empty.
+    /// Octo's default text, which applies while the file is empty.
     pub standard: String,
 }

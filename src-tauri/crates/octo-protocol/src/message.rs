@@ -1,4 +1,4 @@
-//! The conversation: messages made of typed blocks, with what is not content kept apart in [`Meta`].
+//! The conversation: messages made of typed blocks, with everything that is not content in [`Meta`].
 
 use crate::{BackgroundCommand, BlobHash, CallId, ChatService, MessageId, Millis, ModelId, TurnId, Usage};
 use serde::{Deserialize, Serialize};
@@ -13,15 +13,15 @@ pub struct Message {
     pub id: MessageId,
     /// The turn it belongs to.
     pub turn: TurnId,
-    /// Who speaks, as providers see it.
+    /// The speaker, as providers see it.
     pub role: Role,
     /// The content, in order.
     pub blocks: Vec<Block>,
-    /// What is not content.
+    /// Data that is not content.
     pub meta: Meta,
 }
 
-/// Who speaks, as providers see it. Tool results are blocks of a `User` message.
+/// The speaker, as providers see it. Tool results are blocks of a `User` message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -32,7 +32,7 @@ pub enum Role {
     Assistant,
 }
 
-/// Where a message came from. Only [`Origin::Person`] counts as the person's words.
+/// The source of a message. Only [`Origin::Person`] counts as the person's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -45,28 +45,28 @@ pub enum Origin {
     Octo,
 }
 
-/// What is known about a message but is not its content.
+/// Data about a message that is not its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Meta {
-    /// Where it came from.
+    /// Its source.
     pub origin: Origin,
     /// When it was added.
     #[ts(type = "number")]
     pub at: Millis,
-    /// The model entry that produced it; none for messages no model produced.
+    /// The model entry that produced it; `None` for messages not produced by a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub model: Option<ModelId>,
-    /// What the provider billed for the call that produced it.
+    /// The usage the provider billed for the call that produced it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub usage: Option<Usage>,
-    /// How the message ended, for a model's message.
+    /// For a model's message, how it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub end: Option<MessageEnd>,
-    /// The chat service the person wrote it in; none for a window, and for whatever no person wrote.
+    /// The chat service the person wrote it in; `None` for a window, and for messages not written by a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub via: Option<ChatService>,
@@ -77,13 +77,13 @@ pub struct Meta {
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum MessageEnd {
-    /// The model was done.
+    /// The model finished.
     Complete,
     /// The model reached its output limit.
     Truncated,
-    /// The person pressed Stop while it streamed; the blocks hold what had arrived.
+    /// The person pressed Stop while it streamed; the blocks contain the part received.
     Stopped,
-    /// The stream or the application ended while it streamed.
+    /// The stream or the application ended before the message did.
     Cut,
 }
 
@@ -99,7 +99,7 @@ pub enum Block {
     },
     /// The model's reasoning.
     Reasoning {
-        /// What may be shown; may be empty.
+        /// The displayable text; may be empty.
         text: String,
         /// The provider's own block, replayed byte for byte and only to the provider that made it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,17 +108,17 @@ pub enum Block {
     },
     /// A picture.
     Image {
-        /// Where its bytes are.
+        /// The blob with its bytes.
         blob: BlobHash,
         /// Its media type, for example `image/png`.
         media_type: String,
-        /// Its name, shown and sent where a model takes no images.
+        /// Its name, displayed, and sent to a model without image support.
         name: String,
     },
-    /// A document the person attached, kept as it was then: shown to a model that reads such, named by its
-    /// path to one that does not.
+    /// A document the person attached, stored as it was then: sent to a model that accepts documents, named by
+    /// its path to any other.
     Document {
-        /// Where its bytes are.
+        /// The blob with its bytes.
         blob: BlobHash,
         /// Its media type: `application/pdf`.
         media_type: String,
@@ -132,39 +132,39 @@ pub enum Block {
         /// The absolute path.
         path: String,
     },
-    /// The model calls a tool.
+    /// A tool call by the model.
     ToolCall(ToolCall),
-    /// What a tool call gave.
+    /// The result of a tool call.
     ToolResult(ToolResult),
-    /// A summary that stands for earlier messages.
+    /// A summary that replaces earlier messages.
     Summary {
         /// The summary, Markdown.
         text: String,
-        /// How many messages it stands for.
+        /// The number of messages it replaces.
         #[serde(default)]
         covers: u32,
-        /// Where these are written out, for the model to read; none where they are not.
+        /// The file with the full messages, for the model to read; `None` if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[ts(optional)]
         archive: Option<String>,
     },
-    /// Something Octo tells the model: date, folder, mode, hints. Hidden from the transcript by default.
+    /// A message from Octo to the model: date, folder, mode, hints. Hidden from the transcript by default.
     Notice {
-        /// What it is about.
+        /// Its subject.
         kind: NoticeKind,
-        /// The words the model reads.
+        /// The text the model reads.
         text: String,
     },
-    /// Octo tells the model that commands which ran in the background are over. Never the person's words.
+    /// A message from Octo that background commands have ended. Never the person's words.
     CommandsEnded {
         /// The commands, in the order they ended.
         commands: Vec<BackgroundCommand>,
-        /// The words the model reads.
+        /// The text the model reads.
         text: String,
     },
 }
 
-/// What a [`Block::Notice`] is about.
+/// The subject of a [`Block::Notice`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -173,23 +173,23 @@ pub enum NoticeKind {
     Context,
     /// The open items of the plan.
     Todos,
-    /// The last output was cut off by a limit; how to go on.
+    /// A limit cut off the last output; instructions for continuing.
     Truncation,
     /// The person stopped the work.
     Stopped,
-    /// Words of a hook of the person's own.
+    /// The output of one of the person's hooks.
     Hook,
     /// The application ended during the work.
     Interrupted,
-    /// The same call was made again and again.
+    /// The model repeated the same call.
     Loop,
-    /// What was said so far is to be summed up.
+    /// A request to summarise the conversation.
     Compaction,
-    /// A skill the person invoked, and what it gave: how their own calls are sent.
+    /// A skill the person invoked, and its output: the form in which Octo sends the person's own invocations.
     Skill,
-    /// Skills that came while the session ran.
+    /// Skills that became available while the session ran.
     NewSkills,
-    /// From here on a sub-agent works on a part of the task, and by what instructions.
+    /// The start of a sub-agent's part of the work, with its instructions.
     Fork,
 }
 
@@ -197,14 +197,14 @@ pub enum NoticeKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Replay {
-    /// The provider it must go back to: see `octo_llm::ProviderId`.
+    /// The provider that must receive it: see `octo_llm::ProviderId`.
     pub provider: String,
     /// The block as the provider sent it.
     #[ts(type = "unknown")]
     pub raw: Value,
 }
 
-/// The model calls a tool.
+/// A tool call by the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ToolCall {
@@ -218,7 +218,7 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
-/// What a tool call gave, as the model reads it.
+/// The result of a tool call, as the model reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ToolResult {
@@ -235,11 +235,11 @@ pub struct ToolResult {
     pub images: Vec<ResultImage>,
 }
 
-/// A picture in a tool's result.
+/// A picture in a tool result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ResultImage {
-    /// Where its bytes are.
+    /// The blob with its bytes.
     pub blob: BlobHash,
     /// Its media type.
     pub media_type: String,
@@ -252,7 +252,7 @@ pub struct ResultImage {
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum CallStatus {
-    /// It did what it should.
+    /// It succeeded.
     Done,
     /// It ran and failed, or its arguments were wrong.
     Failed,
@@ -265,7 +265,7 @@ pub enum CallStatus {
 }
 
 impl Message {
-    /// The calls this message makes, in order.
+    /// Returns the calls this message makes, in order.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.blocks.iter().filter_map(|block| match block {
             Block::ToolCall(call) => Some(call),
@@ -273,7 +273,7 @@ impl Message {
         })
     }
 
-    /// All plain text of the message, blocks joined by a blank line.
+    /// Returns all plain text of the message, blocks joined by a blank line.
     pub fn text(&self) -> String {
         let parts: Vec<&str> = self
             .blocks

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use ts_rs::TS;
 
-/// How a model is spoken to.
+/// The wire protocol of a model's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "kebab-case")]
 #[ts(export)]
@@ -32,55 +32,55 @@ pub struct ModelEntry {
     pub base_url: String,
     /// The vendor's name of the model.
     pub model: String,
-    /// How many tokens it takes in all; used for the context gauge.
+    /// The total number of tokens it accepts; used for the context gauge.
     #[ts(type = "number")]
     pub context_window: u64,
-    /// How many tokens one answer may have.
+    /// The maximum number of tokens in one answer.
     #[ts(type = "number")]
     pub max_output: u64,
-    /// Whether it takes pictures.
+    /// Whether it accepts pictures.
     pub vision: bool,
-    /// Where its key is.
+    /// The location of its key.
     pub key: KeyState,
-    /// Headers sent to it with every request, beside Octo's own, by their names in lower case, in order.
+    /// Headers sent with every request in addition to Octo's own, in order, with lower-case names.
     #[serde(default)]
     pub headers: Vec<SavedHeader>,
-    /// What else is known of it. Read anew from the presets at every start, so a stored value is only as old
-    /// as the last one.
+    /// Further known facts. Every start rereads them from the presets, which limits the age of a stored value
+    /// to one run.
     #[serde(default)]
     pub facts: ModelFacts,
-    /// The model that takes over while this one's service fails.
+    /// The model that takes over while this one's service is failing.
     #[serde(default)]
     pub fallback: Option<ModelId>,
 }
 
-/// How much a model reasons before it answers. Which of them a model takes is in its facts.
+/// How much a model reasons before it answers. The model's facts list the levels it accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum Effort {
-    /// Not at all.
+    /// None.
     Off,
-    /// Hardly.
+    /// Minimal.
     Minimal,
-    /// A little.
+    /// Low.
     Low,
-    /// Usually.
+    /// Medium.
     Medium,
-    /// Much.
+    /// High.
     High,
-    /// Very much.
+    /// Very high.
     Xhigh,
-    /// As much as it can.
+    /// The model's maximum.
     Max,
 }
 
-/// Where a model's key, or the value of a header, is. The secret itself is never here.
+/// The location of a model's key or a header's value. The secret itself is never here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum KeyState {
-    /// None is needed or known.
+    /// No key is needed or known.
     Missing,
     /// In the system's keychain.
     Stored {
@@ -94,11 +94,11 @@ pub enum KeyState {
     },
 }
 
-/// A model as the person fills it in. Saving it checks nothing; testing it is a request of its own.
+/// A model as the person fills it in. Saving it checks nothing; a separate request tests it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ModelDraft {
-    /// The entry to change; none to add one.
+    /// The entry to change; `None` to add one.
     pub id: Option<ModelId>,
     /// The protocol.
     pub protocol: Protocol,
@@ -106,36 +106,36 @@ pub struct ModelDraft {
     pub base_url: String,
     /// The vendor's name of the model.
     pub model: String,
-    /// The key; none keeps the one that was saved, if the host is the same.
+    /// The key; `None` keeps the saved one if the host is unchanged.
     pub key: Option<Secret>,
-    /// Headers sent to it with every request, beside Octo's own; none keeps the ones that were saved, an empty list
-    /// takes them away. Values are kept as keys are, and for the host they were saved for.
+    /// Headers sent with every request in addition to Octo's own; `None` keeps the saved ones, an empty list
+    /// removes them. Values are stored like keys, bound to the host they were saved for.
     #[serde(default)]
     #[ts(optional)]
     pub headers: Option<Vec<HeaderDraft>>,
 }
 
-/// A header of the person's, as gateways in front of a model ask for.
+/// A header the person adds, as gateways in front of a model require.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct HeaderDraft {
     /// Its name.
     pub name: String,
-    /// Its value, which may be a key; none keeps the one that was saved under this name, if the host is the same.
+    /// Its value, which may be a key; `None` keeps the value saved under this name if the host is unchanged.
     pub value: Option<Secret>,
 }
 
-/// A header of the person's, as it is shown.
+/// A header the person added, for display.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SavedHeader {
     /// Its name in lower case.
     pub name: String,
-    /// Where its value is. The value itself is never here.
+    /// The location of its value. The value itself is never here.
     pub value: KeyState,
 }
 
-/// A secret on its way in. It can be read from JSON; it never leaves as JSON, text or debug output.
+/// A secret received from a client. It deserialises from JSON; it never appears in JSON, text or debug output.
 #[derive(Clone, PartialEq, Eq, Deserialize, TS)]
 #[serde(transparent)]
 #[ts(export, type = "string")]
@@ -147,7 +147,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// The secret itself, for the one place that puts it away.
+    /// Returns the secret itself, for the one place that stores it.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -165,42 +165,42 @@ impl Serialize for Secret {
     }
 }
 
-/// What a test of a model found.
+/// The result of testing a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum ModelCheck {
     /// It answered.
     Works {
-        /// How long its first byte took, in milliseconds.
+        /// The time to the first byte of its answer, in milliseconds.
         #[ts(type = "number")]
         first_byte_ms: u64,
     },
-    /// It did not.
+    /// The test failed.
     Fails {
-        /// Why.
+        /// The error.
         error: ApiError,
     },
 }
 
-/// How fast a model answered.
+/// The speed of a model's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ModelSpeed {
-    /// How long its first byte took, in milliseconds.
+    /// The time to the first byte, in milliseconds.
     #[ts(type = "number")]
     pub first_byte_ms: u64,
-    /// How long the whole answer took, in milliseconds.
+    /// The duration of the whole answer, in milliseconds.
     #[ts(type = "number")]
     pub total_ms: u64,
-    /// Tokens of the answer; none where the provider did not say.
+    /// Tokens of the answer; `None` if the provider did not report them.
     #[ts(type = "number | null")]
     pub output_tokens: Option<u64>,
 }
 
 impl ModelSpeed {
-    /// Tokens a second after the first byte; none where the provider did not say how many there were, or
-    /// where they all came at once.
+    /// Returns the tokens per second after the first byte; `None` if the provider did not report the tokens, or
+    /// if all arrived at once.
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     pub fn tokens_per_second(&self) -> Option<f64> {
         let streamed = self.total_ms.saturating_sub(self.first_byte_ms);

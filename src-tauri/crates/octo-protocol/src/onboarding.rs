@@ -1,35 +1,35 @@
-//! The first run: how far the person got, and what they answered.
+//! The first run: the person's progress and answers.
 
 use crate::Protocol;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// How far the first run got. Never holds a key.
+/// The progress of the first run. Never contains a key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct Onboarding {
-    /// The step it goes on with; none where it was not begun, or is over.
+    /// The step to continue with; `None` if the first run has not begun, or is over.
     pub step: Option<OnboardingStep>,
-    /// What the model's form held.
+    /// The content of the model form.
     pub model: Option<OnboardingModel>,
-    /// What the assistant is to be called; empty for Octo.
+    /// The assistant's name; empty for Octo.
     pub name: String,
-    /// How it is to speak.
+    /// Its manner of speaking.
     pub manner: Manner,
-    /// The person's own words about it, for [`Manner::Own`].
+    /// The person's own description of the manner, for [`Manner::Own`].
     pub manner_words: String,
-    /// A few words of the person's about themselves.
+    /// A few words by the person about themselves.
     pub about: String,
-    /// SOUL.md as the person changed the proposal; none while it follows the answers.
+    /// SOUL.md as the person edited the proposal; `None` while it follows the answers.
     pub soul: Option<String>,
     /// USER.md, likewise.
     pub user: Option<String>,
-    /// The folder to begin in; empty for none.
+    /// The initial folder; empty for none.
     pub folder: String,
 }
 
-/// A step of the first run, in this order.
+/// A step of the first run, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -44,13 +44,13 @@ pub enum OnboardingStep {
     Browser,
     /// Skills of other agents.
     Skills,
-    /// The folder, and how much is asked.
+    /// The folder, and the mode.
     Place,
-    /// Three things to try.
+    /// Three suggestions to try.
     First,
 }
 
-/// How the assistant speaks.
+/// The assistant's manner of speaking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -60,15 +60,15 @@ pub enum Manner {
     Professional,
     /// Warm.
     Friendly,
-    /// As short as can be.
+    /// As short as possible.
     Concise,
     /// Full of ideas.
     Creative,
-    /// As the person says.
+    /// As the person describes it.
     Own,
 }
 
-/// What a model's form holds, without its key.
+/// The content of a model form, without its key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct OnboardingModel {

@@ -1,4 +1,4 @@
-//! The person's own rules: `policy.toml`, and what was always allowed.
+//! The person's own rules: `policy.toml`, and permanent grants.
 
 use crate::{ApiError, AskReason, Refusal, Rule};
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,15 @@ use ts_rs::TS;
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum PolicyList {
-    /// Commands that run unasked.
+    /// Commands that run without asking.
     Allow,
-    /// Commands that ask in any case.
+    /// Commands that always ask.
     Ask,
     /// Commands that never run.
     Deny,
     /// Paths that count as secret.
     Secret,
-    /// Paths that are never touched.
+    /// Paths that the agent never touches.
     DenyPath,
 }
 
@@ -25,89 +25,89 @@ pub enum PolicyList {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct PolicyRule {
-    /// The list it is in.
+    /// The list that contains it.
     pub list: PolicyList,
-    /// The first words of a command, or a path or a pattern for a file's name.
+    /// The first words of a command, a path, or a file name pattern.
     pub text: String,
 }
 
-/// `policy.toml` as it stands on the disk.
+/// The current state of `policy.toml` on disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct PolicyState {
-    /// Where the file is, or would be.
+    /// The file's path, whether or not it exists.
     pub path: String,
-    /// Stands for what the file holds; a change of it says which content it was made to.
+    /// Identifies the file's content; a request to change the file names the content it was based on.
     pub stamp: String,
-    /// Its rules, list by list, in the file's order; none while it is broken.
+    /// Its rules, list by list, in the file's order; empty while the file is broken.
     pub rules: Vec<PolicyRule>,
-    /// Why it does not hold, in which case everything that does not only read asks.
+    /// Why the rules are not in effect; meanwhile everything that is not read-only asks.
     pub fault: Option<ApiError>,
 }
 
-/// A standing permission and the folder it holds in.
+/// A permanent permission and the folder it applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Grant {
-    /// The absolute folder sessions work in.
+    /// The absolute working folder of the sessions.
     pub folder: String,
-    /// What is allowed there.
+    /// The permission granted there.
     pub rule: Rule,
 }
 
-/// What was allowed with "always".
+/// Permissions granted with "always".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Grants {
-    /// By folder, oldest first within one.
+    /// By folder, oldest first within each.
     pub grants: Vec<Grant>,
 }
 
-/// What would be done with a command, in the mode that asks when something is risky.
+/// The verdict on a command, in the mode that asks about risky actions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct CommandTrial {
-    /// The folder it was looked at in.
+    /// The folder assumed for the test.
     pub folder: String,
-    /// What would be done.
+    /// The verdict.
     pub outcome: TrialOutcome,
-    /// The line that would run in its place: removals go through the trash.
+    /// The command line that would run instead: removals use the trash.
     pub rewritten: Option<String>,
 }
 
-/// What would be done with a command that is tried.
+/// The verdict on a tested command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum TrialOutcome {
-    /// It would run unasked.
+    /// It would run without asking.
     Runs {
-        /// Why.
+        /// The reason.
         because: RunsBecause,
     },
-    /// The person would be asked.
+    /// Octo would ask the person.
     Asks {
-        /// Why.
+        /// The reason.
         reason: AskReason,
     },
-    /// It would be refused.
+    /// Octo would refuse it.
     Refused {
-        /// Why.
+        /// The reason.
         refusal: Refusal,
-        /// The part it is refused for, where one part can be named.
+        /// The refused part, if one part can be named.
         part: Option<String>,
     },
 }
 
-/// Why a command would run unasked.
+/// Why a command would run without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum RunsBecause {
-    /// Everything in it is known to only read.
+    /// All of it is known to be read-only.
     OnlyReads,
-    /// Everything in it is known, and changes nothing outside the folder.
+    /// All of it is known, and changes nothing outside the folder.
     StaysInside,
-    /// A rule of the person's allows it.
+    /// One of the person's rules allows it.
     Allowed,
 }

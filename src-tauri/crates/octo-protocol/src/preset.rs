@@ -1,42 +1,42 @@
-//! What is known of providers and models without asking them.
+//! Built-in facts about providers and models.
 
 use crate::{ApiError, Cost, Effort, Protocol};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use ts_rs::TS;
 
-/// What is known of a model beyond its name, as a page shows it.
+/// Facts about a model in addition to its name, as a page shows them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct ModelFacts {
-    /// The preset the model's address belongs to; none for an address no preset has.
+    /// The preset that the model's address belongs to; `None` if no preset has the address.
     pub preset: Option<String>,
-    /// Whether the table knows the model: where not, its figures are safe assumptions.
+    /// Whether the table knows the model; if not, its figures are safe assumptions.
     pub known: bool,
-    /// How many tokens it takes in all.
+    /// The total number of tokens it accepts.
     #[ts(type = "number")]
     pub context_window: u64,
-    /// How many tokens one answer may have.
+    /// The maximum number of tokens in one answer.
     #[ts(type = "number")]
     pub max_output: u64,
-    /// Whether it takes pictures.
+    /// Whether it accepts pictures.
     pub vision: bool,
-    /// Whether it takes PDF documents as they are.
+    /// Whether it accepts PDF documents directly.
     #[serde(default)]
     pub documents: bool,
-    /// Whether it calls tools.
+    /// Whether it supports tool calls.
     pub tools: bool,
-    /// How much it may be asked to reason, rising; empty where it takes no such wish.
+    /// The reasoning efforts it accepts, ascending; empty if it accepts none.
     pub efforts: Vec<Effort>,
-    /// What it costs; none for "price unknown".
+    /// Its price; `None` means "price unknown".
     pub price: Option<PriceFacts>,
-    /// What the provider's prompt cache does for it.
+    /// How the provider's prompt cache treats it.
     pub caching: CachingFacts,
 }
 
 impl Default for ModelFacts {
-    /// Nothing known. The figures are those of the smallest model that is of any use.
+    /// An unknown model. The figures are those of the smallest useful model.
     fn default() -> Self {
         Self {
             preset: None,
@@ -53,40 +53,40 @@ impl Default for ModelFacts {
     }
 }
 
-/// What a model costs, for a million tokens each. Where one is missing, it is unknown.
+/// The price of a model per million tokens. A missing price is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct PriceFacts {
-    /// Input paid in full.
+    /// Uncached input.
     pub input: Option<Cost>,
     /// Output.
     pub output: Option<Cost>,
     /// Input read from the cache.
     pub cache_read: Option<Cost>,
-    /// Input written to the cache for the shortest life.
+    /// Input written to the cache with the shortest lifetime.
     pub cache_write: Option<Cost>,
-    /// Where longer requests cost more: from how many input tokens on.
+    /// The number of input tokens above which a request costs more.
     #[ts(type = "number | null")]
     pub more_above: Option<u64>,
-    /// The day the prices were looked up, as in `2026-11-21`.
+    /// The date of the price lookup, as in `2026-11-21`.
     pub date: String,
 }
 
-/// What a provider's prompt cache does for a model, in one word each.
+/// How a provider's prompt cache treats a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum CachingFacts {
-    /// Nothing is known to be cached.
+    /// No caching is known.
     #[default]
     Unknown,
-    /// At places Octo marks, for five minutes.
+    /// Caches at positions Octo marks, for five minutes.
     Marked,
-    /// At places Octo marks, for five minutes or an hour.
+    /// Caches at positions Octo marks, for five minutes or an hour.
     MarkedLong,
-    /// By itself, wherever two requests begin alike.
+    /// Caches shared prefixes of requests automatically.
     Automatic,
-    /// By itself, without a promise.
+    /// Caches automatically, without a guarantee.
     Chance,
 }
 
@@ -100,20 +100,20 @@ pub struct PresetInfo {
     pub name: String,
     /// Its name in Chinese.
     pub name_zh: String,
-    /// Where it is, the usual place first; empty for the custom endpoint.
+    /// Its addresses, the default first; empty for the custom endpoint.
     pub addresses: Vec<PresetAddress>,
-    /// How it is spoken to, where a model does not say otherwise.
+    /// The default protocol of its models.
     pub protocol: Protocol,
-    /// How models whose names begin so are spoken to instead.
+    /// Protocols by prefix of the model's name, overriding the default.
     #[ts(type = "Record<string, Protocol>")]
     pub spoken: BTreeMap<String, Protocol>,
-    /// Where a person gets a key; none where none is needed.
+    /// The page where a person gets a key; `None` if no key is needed.
     pub key_page: Option<String>,
     /// Whether it runs on this machine and needs no key.
     pub local: bool,
-    /// Its models, best first. It may have more.
+    /// Its models, best first. The provider may have more.
     pub models: Vec<PresetModel>,
-    /// The model to begin with.
+    /// The default model.
     pub default_model: Option<String>,
 }
 
@@ -121,9 +121,10 @@ pub struct PresetInfo {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct PresetAddress {
-    /// The address.
+    /// The URL.
     pub url: String,
-    /// What tells it from the others, as a word of the catalogue (`preset.at.<label>`); none for the only one.
+    /// The label that distinguishes it, as a key of the word catalogue (`preset.at.<label>`); `None` for the
+    /// only address.
     pub label: Option<String>,
 }
 
@@ -133,17 +134,17 @@ pub struct PresetAddress {
 pub struct PresetModel {
     /// The vendor's name of it.
     pub name: String,
-    /// How it is spoken to.
+    /// Its protocol.
     pub protocol: Protocol,
-    /// The cheaper model that serves beside it; none where there is none, or it is that one.
+    /// The cheaper model for side tasks; `None` if there is none, or this is the cheaper model.
     pub light: Option<String>,
-    /// The model that may take over when its service fails; none where none is suggested.
+    /// The suggested model to take over when this one's service fails; `None` for no suggestion.
     pub fallback: Option<String>,
-    /// What is known of it.
+    /// Facts about it.
     pub facts: ModelFacts,
 }
 
-/// What a model does beside another.
+/// The role of a model that accompanies another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -158,11 +159,11 @@ pub enum CompanionRole {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct PresetList {
-    /// In the order they are offered.
+    /// The presets, in the order of offer.
     pub presets: Vec<PresetInfo>,
-    /// The day the built-in table was made, as in `2026-11-21`.
+    /// The date of the built-in table, as in `2026-11-21`.
     pub date: String,
-    /// What is wrong with the person's own table; the built-in one counts then.
+    /// The problems in the person's own table; meanwhile the built-in one applies.
     pub warnings: Vec<ApiError>,
 }
 
@@ -170,13 +171,13 @@ pub struct PresetList {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct LocalServer {
-    /// The preset it was recognised as.
+    /// The preset Octo recognised.
     pub preset: String,
     /// Its address.
     pub base_url: String,
-    /// How it is spoken to.
+    /// Its protocol.
     pub protocol: Protocol,
-    /// The models it has.
+    /// The models it serves.
     pub models: Vec<String>,
 }
 
@@ -184,11 +185,11 @@ pub struct LocalServer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct LocalServers {
-    /// In the order of the presets.
+    /// The servers, in the order of the presets.
     pub servers: Vec<LocalServer>,
 }
 
-/// The models a provider says it has.
+/// The models a provider lists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct RemoteModels {

@@ -1,20 +1,20 @@
-//! Profiles: which base prompt a session starts from.
+//! Profiles: the base prompts of sessions.
 
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt, str::FromStr};
 use ts_rs::TS;
 
-/// The most characters of a profile's name.
+/// The maximum number of characters in a profile's name.
 const LONGEST: usize = 40;
 
-/// The agent's profile, by name: one of Octo's two, or a folder of the person's in `agents/`. The name is one part of
-/// a path, so it is made of lower-case letters, digits, `-` and `_` alone.
+/// The agent's profile, by name: one of Octo's two, or a folder of the person's in `agents/`. The name is one
+/// component of a path, and therefore consists only of lower-case letters, digits, `-` and `_`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(try_from = "String", into = "String")]
 #[ts(export, type = "string")]
 pub struct Profile(Cow<'static, str>);
 
-/// The text is no name of a profile.
+/// An error for text that is not a valid profile name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is no name of a profile: lower-case letters, digits, - and _")]
 pub struct InvalidProfile(String);
@@ -25,7 +25,7 @@ impl Profile {
     /// Software.
     pub const CODING: Self = Self(Cow::Borrowed("coding"));
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.0
     }
@@ -71,14 +71,14 @@ impl fmt::Display for Profile {
     }
 }
 
-/// A profile, as it is offered.
+/// A profile in the list of profiles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ProfileInfo {
     /// Its name.
     pub profile: Profile,
-    /// What it is for, in the person's words; none for Octo's own, which `profile.<name>` describes in the word
-    /// catalogue.
+    /// Its purpose, in the person's words; `None` for Octo's own profiles, which `profile.<name>` of the word
+    /// catalogue describes.
     pub description: Option<String>,
 }
 

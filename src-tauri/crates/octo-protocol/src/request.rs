@@ -1,5 +1,5 @@
-//! What a client may ask. One enum per domain under [`Request`], and a type per request that knows its
-//! reply, so that Rust and TypeScript callers are both checked.
+//! A client's requests. One enum per domain under [`Request`], and one type per request that knows its reply,
+//! which type-checks Rust and TypeScript callers.
 
 use crate::{HostReply, HostRequest};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -7,12 +7,12 @@ use ts_rs::TS;
 
 /// Ties a request to its reply.
 pub trait Call: Into<Request> {
-    /// What comes back.
+    /// The type of the reply.
     type Reply: Serialize + DeserializeOwned;
 }
 
-/// Declares a domain's requests: one struct each, the domain enum over them, `Call` for each and the
-/// TypeScript map from request to reply.
+/// Declares a domain's requests: one struct each, the domain enum over them, `Call` for each and the TypeScript
+/// map from request to reply.
 macro_rules! domain {
     (
         $(#[$meta:meta])*
@@ -82,7 +82,7 @@ pub use time::*;
 pub use transcripts::*;
 pub use trash::*;
 
-/// Everything a client may ask.
+/// A client's request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "domain", content = "call", rename_all = "snake_case")]
 #[ts(export)]
@@ -92,7 +92,7 @@ pub enum Request {
     Sessions(SessionRequest),
     /// Models.
     Models(ModelRequest),
-    /// What model calls used and cost.
+    /// Usage and cost of model calls.
     Ledger(LedgerRequest),
     /// Settings and the application.
     App(AppRequest),
@@ -106,19 +106,19 @@ pub enum Request {
     Browser(BrowserRequest),
     /// Skills.
     Skills(SkillRequest),
-    /// What Octo remembers.
+    /// Octo's memory.
     Memory(MemoryRequest),
-    /// Tasks that run at their time.
+    /// Scheduled tasks.
     Schedule(ScheduleRequest),
     /// Chat services.
     Chats(ChatRequest),
-    /// What runs in this Octo.
+    /// Activity in this Octo.
     Activity(ActivityRequest),
     /// Octo's home and its state.
     Home(HomeRequest),
-    /// Conversations as they are read, branched and carried away.
+    /// Conversations: reading, branching and exporting them.
     Transcripts(TranscriptRequest),
-    /// What only a desktop can do.
+    /// Requests that only a desktop can serve.
     Host(HostRequest),
 }
 
@@ -132,7 +132,7 @@ impl Call for HostRequest {
     type Reply = HostReply;
 }
 
-/// A reply that says only that it was done.
+/// A reply without content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Done {}

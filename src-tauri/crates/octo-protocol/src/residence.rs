@@ -1,81 +1,81 @@
-//! Where Octo's home is, what is planned for it, and copies of it that can take its place.
+//! The location of Octo's home, a planned change of it, and copies that can replace it.
 
 use crate::{ApiError, Millis};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Where the home is, and what is planned for it.
+/// The location of the home, and a planned change of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ResidenceState {
     /// The home's absolute path.
     pub home: String,
-    /// Why it cannot be moved from here, where it cannot.
+    /// Why it cannot be moved, if so.
     pub fixed: Option<ApiError>,
-    /// What the next start does.
+    /// The change that the next start makes.
     pub planned: Option<HomePlan>,
-    /// Homes that were put aside, until the person deletes them.
+    /// Old homes, kept until the person deletes them.
     pub kept: Vec<KeptHome>,
 }
 
-/// What becomes of the home at the next start. Until then it is as it was, and what is done in it still counts.
+/// A change of the home at the next start. Until then the home is unchanged, and work in it still counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum HomePlan {
-    /// A copy takes its place.
+    /// Replace it with a copy.
     Restore {
-        /// The copy.
+        /// The path of the copy.
         from: String,
-        /// Where the present home is put.
+        /// The path to which the current home moves.
         aside: String,
     },
-    /// It goes elsewhere.
+    /// Move it.
     Move {
-        /// There.
+        /// The destination.
         to: String,
     },
 }
 
-/// A home that was put aside.
+/// An old home, kept after a restore or a move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct KeptHome {
     /// Its absolute path.
     pub path: String,
-    /// What it takes.
+    /// Its size in bytes.
     #[ts(type = "number")]
     pub bytes: u64,
 }
 
-/// A copy of the home, looked at.
+/// The result of inspecting a copy of the home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct CopyLook {
-    /// The folder it is in.
+    /// The folder that contains it.
     pub path: String,
-    /// When it was made, as far as that can be told.
+    /// When it was made, if known.
     #[ts(type = "number | null")]
     pub at: Option<Millis>,
-    /// The version of the Octo that made it; none where the copy does not say.
+    /// The version of the Octo that made it; `None` if the copy does not record it.
     pub octo: Option<String>,
-    /// How many sessions are in it, those in the trash counted.
+    /// The number of sessions in it, including those in the trash.
     #[ts(type = "number")]
     pub sessions: u64,
-    /// Its files.
+    /// The number of files.
     #[ts(type = "number")]
     pub files: u64,
-    /// Their bytes.
+    /// The total size in bytes.
     #[ts(type = "number")]
     pub bytes: u64,
 }
 
-/// What became of deleting a home that was put aside.
+/// The result of deleting an old home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct KeptHomeDropped {
-    /// What is still in it, by name: what Octo did not put there, and what could not be deleted.
+    /// Names still in it: files Octo did not create, and files it could not delete.
     pub left: Vec<String>,
-    /// As it is now.
+    /// The state after the deletion.
     pub state: ResidenceState,
 }

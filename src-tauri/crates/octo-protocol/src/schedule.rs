@@ -1,24 +1,24 @@
-//! Tasks that Octo runs by itself, at their time. Each is a file in the home, `tasks/<file>.md`: what the person may
-//! read and edit is in its front matter and its body. What happened to it, its runs, is in the database.
+//! Scheduled tasks. Each is a file in the home, `tasks/<file>.md`: its front matter and body hold the parts
+//! that the person may read and edit. Its history, the runs, is in the database.
 
 use crate::{ApiError, Cost, Millis, Mode, ModelId, Profile, RunId, SessionId, Switch};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// The longest name of a task's file without `.md`, in bytes.
+/// The maximum length of a task's file name without `.md`, in bytes.
 pub const TASK_FILE: usize = 64;
 
-/// What a task is to do, when and how: what the form edits and the file holds.
+/// The definition of a task: the content of the form and the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TaskPlan {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What the agent is asked to do: the first message of each run.
+    /// The instructions for the agent: the first message of each run.
     pub prompt: String,
-    /// When it runs.
+    /// Its schedule.
     pub when: Timing,
-    /// The IANA name of the time zone its times are meant in.
+    /// The IANA name of the time zone of its times.
     pub zone: String,
     /// The absolute folder it works in.
     pub folder: String,
@@ -26,42 +26,42 @@ pub struct TaskPlan {
     pub profile: Profile,
     /// The mode of its sessions.
     pub mode: Mode,
-    /// The model; none for the default one at the time of the run.
+    /// The model; `None` for the default one at the time of the run.
     pub model: Option<ModelId>,
-    /// How much one run may cost; none for no limit beside the person's budgets.
+    /// The cost limit of one run; `None` for no limit other than the person's budgets.
     pub budget: Option<Cost>,
-    /// After how many minutes a run is stopped.
+    /// The time limit of a run, in minutes.
     pub minutes: u32,
-    /// What follows a run that failed.
+    /// The retries after a failed run.
     pub retry: TaskRetry,
-    /// What becomes of a time at which nothing could run it.
+    /// The action for a missed run.
     pub missed: MissedRun,
-    /// Of what the person is told.
+    /// The events that notify the person.
     pub tell: TaskNews,
 }
 
-/// When a task runs. Times of day are `HH:MM`, in the plan's zone.
+/// The schedule of a task. Times of day are `HH:MM`, in the plan's zone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum Timing {
-    /// Only when the person says so.
+    /// Only when the person starts it.
     ByHand,
     /// Once.
     Once {
         /// The local date and time, `YYYY-MM-DDTHH:MM`.
         at: String,
     },
-    /// Again and again, so far apart.
+    /// Repeatedly, at a fixed interval.
     Every {
-        /// How many of the unit; at least 1, and together at least five minutes.
+        /// The number of units; at least 1, and at least five minutes in total.
         count: u32,
         /// The unit.
         unit: TimeUnit,
-        /// The time of day from which it is counted; for days, the time at which it runs.
+        /// The time of day from which the interval counts; for days, the time of the run.
         from: String,
-        /// The time of day after which it does not run any more until the next day's `from`; none for all day. Not
-        /// for days.
+        /// The time of day after which the task pauses until the next day's `from`; `None` for all day. Not for
+        /// days.
         until: Option<String>,
     },
     /// On days of the week.
@@ -73,12 +73,12 @@ pub enum Timing {
     },
     /// On days of the month.
     Monthly {
-        /// The days, 1 to 31; one a month does not have is left out in that month.
+        /// The days, 1 to 31; a month without the day is skipped.
         days: Vec<u8>,
         /// The times of day.
         times: Vec<String>,
     },
-    /// For those who ask for it: five fields, as cron reads them.
+    /// A cron expression with five fields, for those who want one.
     Cron {
         /// The expression.
         expression: String,
@@ -119,110 +119,109 @@ pub enum Weekday {
     Sunday,
 }
 
-/// What follows a run that failed.
+/// The retries after a failed run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TaskRetry {
-    /// How often it is tried again, 0 to 5.
+    /// The number of retries, 0 to 5.
     pub times: u32,
-    /// How many minutes later.
+    /// The delay in minutes.
     pub minutes: u32,
 }
 
-/// What becomes of a time at which the computer slept or Octo did not run.
+/// The action for a run that was missed because the computer slept or Octo was not running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum MissedRun {
-    /// It is left out, and the run list says so.
+    /// Skip it; the list of runs says so.
     Skip,
-    /// It runs once as soon as it can, however many times were missed.
+    /// Run once as soon as possible, however many runs were missed.
     #[default]
     RunOnce,
-    /// The person is asked.
+    /// Ask the person.
     Ask,
 }
 
-/// Of what the person is told.
+/// The events that notify the person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum TaskNews {
-    /// Of every end, and of questions.
+    /// The end of every run, and questions.
     All,
     /// Of failures and questions.
     #[default]
     Trouble,
-    /// Of nothing; questions still wait in their session.
+    /// No events; questions still wait in their session.
     Nothing,
 }
 
-/// What holds for all tasks.
+/// Settings for all tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct TaskSettings {
-    /// Whether tasks run at their times; off, each is as if it was paused, and can be run by hand.
+    /// Whether tasks run on schedule; if off, each behaves as if paused, and the person can still run it.
     pub at_their_times: Switch,
-    /// What new tasks do about times that were missed.
+    /// The default for missed runs in new tasks.
     pub missed: MissedRun,
-    /// What new tasks tell of.
+    /// The default notifications of new tasks.
     pub tell: TaskNews,
 }
 
-/// A task as lists and its page show it.
+/// A task as shown in lists and on its page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TaskCard {
-    /// The name of its file, without `.md`: what it is known by.
+    /// The name of its file, without `.md`, which identifies the task.
     pub file: String,
-    /// What its file says.
+    /// The content of its file.
     pub content: TaskContent,
-    /// A hash of the file, to notice that somebody else changed it.
+    /// A hash of the file, to detect a change by another program.
     pub version: String,
-    /// Whether it runs by itself.
+    /// Whether it runs on schedule.
     pub state: TaskState,
-    /// Its next times, at most three.
+    /// Its next run times, at most three.
     #[ts(type = "Array<number>")]
     pub next: Vec<Millis>,
-    /// Its last run, also one that was left out; none before the first.
+    /// Its last run, possibly a skipped one; `None` before the first.
     pub last: Option<TaskRun>,
 }
 
-/// What a task's file says.
+/// The content of a task's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum TaskContent {
-    /// What it is to do.
+    /// A valid plan.
     Plan {
         /// The plan.
         plan: Box<TaskPlan>,
     },
-    /// It cannot be read as a task. It is left as it is, and does not run.
+    /// Not a valid task. Octo leaves the file unchanged and does not run it.
     Broken {
-        /// Why.
+        /// The error.
         error: ApiError,
         /// The file's text, shortened.
         text: String,
     },
 }
 
-/// Whether a task runs by itself.
+/// Whether a task runs on schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum TaskState {
-    /// At its times.
+    /// It does.
     Active,
     /// The person paused it.
     Paused,
-    /// Never again: its one time is over, or it only runs by hand.
+    /// It has no further run time: its one time is over, or it only runs by hand.
     Resting,
     /// Its file cannot be read.
     Broken,
-    /// Its file came into the home, or changed there, by another program or by the agent: it runs once the person has
-    /// looked at it.
+    /// Another program or the agent created or changed its file: it runs once the person has reviewed it.
     Unseen,
 }
 
@@ -236,60 +235,60 @@ pub struct TaskRun {
     pub task: String,
     /// The task's name at that time.
     pub name: String,
-    /// What set it off.
+    /// The trigger.
     pub cause: RunCause,
-    /// The time it was due; of a run by hand, when it was asked for.
+    /// The time it was due; for a run by hand, the time of the request.
     #[ts(type = "number")]
     pub due: Millis,
-    /// When it began; none before.
+    /// When it began; `None` before.
     #[ts(type = "number | null")]
     pub started_at: Option<Millis>,
-    /// When it was over; none before.
+    /// When it ended; `None` before.
     #[ts(type = "number | null")]
     pub ended_at: Option<Millis>,
-    /// How it stands.
+    /// Its current status.
     pub status: RunStatus,
-    /// Its session, as long as that is there.
+    /// Its session, as long as it exists.
     pub session: Option<SessionId>,
-    /// What it has cost so far, as far as it is known.
+    /// Its known cost so far.
     pub cost: Cost,
     /// The first words of its last answer.
     pub result: Option<String>,
 }
 
-/// What set a run off.
+/// The trigger of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum RunCause {
-    /// Its time.
+    /// The schedule.
     Time,
-    /// Its time, while the computer slept or Octo did not run.
+    /// The schedule, after a time missed because the computer slept or Octo was not running.
     Missed {
-        /// How many times were missed, this one included.
+        /// The number of missed times, including this one.
         times: u32,
     },
-    /// The person, or the agent at the person's word.
+    /// The person, or the agent on the person's request.
     Hand,
     /// A run that failed.
     Retry {
-        /// Which.
+        /// The failed run.
         of: RunId,
-        /// The how-manieth try this is, from 1.
+        /// The number of this attempt, from 1.
         number: u32,
     },
 }
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum RunStatus {
-    /// Missed, and the person is asked whether it is to run now.
+    /// It was missed, and Octo asks the person whether to run it now.
     Asked,
-    /// Set off; it waits for its turn, or for its time to try again.
+    /// It waits for a slot, or for the time of its retry.
     Waiting {
-        /// Not before this time.
+        /// The earliest start.
         #[ts(type = "number")]
         until: Millis,
     },
@@ -297,102 +296,103 @@ pub enum RunStatus {
     Running,
     /// It waits for the person's answer in its session.
     NeedsYou,
-    /// Done.
+    /// It succeeded.
     Finished,
     /// It failed.
     Failed {
-        /// Why.
+        /// The error.
         error: ApiError,
     },
-    /// It took longer than it may.
+    /// It exceeded its time limit.
     TimedOut,
-    /// It cost what it may.
+    /// It reached its budget.
     OverBudget,
     /// The person stopped it.
     Stopped,
-    /// Its session was deleted in the middle of it.
+    /// Its session was deleted while it ran.
     Interrupted,
-    /// It did not run.
+    /// It was skipped.
     Skipped {
-        /// Why.
+        /// The reason.
         reason: SkipReason,
     },
 }
 
-/// Why a run was left out.
+/// Why a run was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum SkipReason {
-    /// The run before was not over.
+    /// The previous run was not over.
     StillRunning,
-    /// Octo did not run, or the computer slept, and the task says to leave such times out.
+    /// Octo was not running, or the computer slept, and the task skips missed times.
     Missed {
-        /// How many times.
+        /// The number of missed times.
         times: u32,
     },
-    /// The person was asked about missed times and said no.
+    /// The person declined to run missed times.
     Declined,
-    /// It was a further try that only waited, and a new run took its place.
+    /// It was a waiting retry, and a new run replaced it.
     Replaced,
     /// The person's budget for the day is used up.
     DayBudget,
-    /// Its file could not be read any more, or somebody else wrote it: times from then on are left out, until it can be
-    /// read and the person looked at it.
+    /// Its file became unreadable, or another program wrote it: later times are skipped until the file is
+    /// readable and the person has reviewed it.
     Unrunnable {
-        /// Why.
+        /// The error.
         error: ApiError,
     },
     /// It could not begin.
     CouldNotStart {
-        /// Why.
+        /// The error.
         error: ApiError,
     },
 }
 
-/// What the person says to a missed run.
+/// The person's answer to a missed run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum MissedAnswer {
     /// Run it now.
     Run,
-    /// Leave it out.
+    /// Skip it.
     Skip,
 }
 
-/// What a plan would mean, before it is saved.
+/// A preview of a plan, before it is saved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TaskPreview {
-    /// Its next times, at most three.
+    /// Its next run times, at most three.
     #[ts(type = "Array<number>")]
     pub next: Vec<Millis>,
-    /// What is wrong with it; it can be saved only when nothing is.
+    /// Its errors; it can be saved only if there are none.
     pub errors: Vec<TaskFault>,
-    /// What is unusual about it, and allowed: it would cost much, or run while nobody can answer.
+    /// Warnings about unusual but allowed values: it would cost much, or run while no person can answer.
     pub remarks: Vec<ApiError>,
 }
 
-/// What is wrong with a plan.
+/// An error in a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TaskFault {
-    /// The field of [`TaskPlan`] it is about.
+    /// The field of [`TaskPlan`] with the error.
     pub field: String,
-    /// What is wrong.
+    /// The error.
     pub error: ApiError,
 }
 
-/// The state of all tasks: that something changed, and what a badge shows.
+/// The state of all tasks: a revision that changes with them, and the counts for a badge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TasksState {
-    /// Changes with every change of a task or a run, so that a client knows to ask again.
+    /// Changes with every change of a task or a run, which tells clients to reload.
     #[ts(type = "number")]
     pub revision: u64,
-    /// Runs that are going on.
+    /// The number of runs in progress.
     pub running: u32,
-    /// Runs that wait for the person, missed ones that ask included, and tasks the person has not looked at.
+    /// The number of runs that wait for the person, including missed ones that ask, and of tasks the person has
+    /// not reviewed.
     pub waiting: u32,
 }

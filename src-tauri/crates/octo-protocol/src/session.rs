@@ -8,22 +8,22 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What may run without asking. Three honest modes.
+/// The permission mode: which actions run without asking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum Mode {
-    /// Every change and every command asks.
+    /// Asks before every change and every command.
     Ask,
-    /// Changes inside the folder and commands known to only read run; all else asks.
+    /// Runs changes inside the folder and commands known to be read-only; asks before everything else.
     #[default]
     AskRisky,
-    /// Nothing asks.
+    /// Asks before nothing.
     Autonomous,
 }
 
 impl Mode {
-    /// Whether this mode asks about more than `other`.
+    /// Returns whether this mode asks in more cases than `other`.
     pub fn is_stricter_than(self, other: Self) -> bool {
         let leave = |mode| match mode {
             Mode::Ask => 0,
@@ -34,7 +34,7 @@ impl Mode {
     }
 }
 
-/// Who started a session.
+/// The initiator of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -43,17 +43,17 @@ pub enum Source {
     Window,
     /// A headless run.
     Headless,
-    /// The built-in demo: no model, kept out of usage and of "last".
+    /// The built-in demo: no model, excluded from usage and from "last".
     Demo,
-    /// Another session, as a sub-agent: kept out of the list, of searches and of "last".
+    /// Another session, as a sub-agent: excluded from the list, from searches and from "last".
     SubAgent,
-    /// A task, at its time or by hand: kept out of "last".
+    /// A scheduled task, on schedule or by hand: excluded from "last".
     Task,
-    /// The person, through a chat service: kept out of "last".
+    /// The person, through a chat service: excluded from "last".
     Chat,
 }
 
-/// One line of the session list, and the head of an open session.
+/// An entry of the session list, also shown at the top of an open session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SessionInfo {
@@ -63,13 +63,13 @@ pub struct SessionInfo {
     pub title: String,
     /// The absolute folder the agent works in.
     pub folder: String,
-    /// Its profile; fixed for the session's life, since it is part of the frozen prompt.
+    /// Its profile; fixed for the session's life, because it is part of the frozen prompt.
     pub profile: Profile,
-    /// What may run without asking.
+    /// The permission mode.
     pub mode: Mode,
-    /// The model entry in use; none for the demo.
+    /// The model entry in use; `None` for the demo.
     pub model: Option<ModelId>,
-    /// How much the model is asked to reason; none for what it does by itself.
+    /// The reasoning effort; `None` for the model's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub effort: Option<Effort>,
@@ -77,7 +77,7 @@ pub struct SessionInfo {
     pub source: Source,
     /// Whether the person pinned it.
     pub pinned: bool,
-    /// What it is doing.
+    /// Its current status.
     pub status: SessionStatus,
     /// When it was created.
     #[ts(type = "number")]
@@ -85,20 +85,20 @@ pub struct SessionInfo {
     /// When its last turn began or ended.
     #[ts(type = "number")]
     pub updated_at: Millis,
-    /// What it has used in all.
+    /// Its total usage.
     pub usage: Usage,
-    /// When the person last looked at it. What it did after that is unread.
+    /// When the person last looked at it. Later activity is unread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional, type = "number")]
     pub read_at: Option<Millis>,
 }
 
-/// What a session is doing.
+/// The status of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum SessionStatus {
-    /// Nothing; the last turn finished or was stopped.
+    /// No turn is running; the last one finished or was stopped.
     Idle,
     /// A turn runs.
     Running,
@@ -108,24 +108,24 @@ pub enum SessionStatus {
     Failed,
 }
 
-/// Why a session cannot be stored. Everything stored before is kept.
+/// Why a session cannot be stored. Everything stored earlier is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Trouble {
-    /// What the store said.
+    /// The store's error.
     pub error: ApiError,
-    /// What becomes of the session.
+    /// The consequence for the session.
     pub stage: TroubleStage,
 }
 
-/// What becomes of a session that cannot be stored.
+/// The consequence for a session that cannot be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum TroubleStage {
-    /// It holds what is not stored yet in memory and tries again until there is room; Stop works.
+    /// The session keeps unstored data in memory and retries until there is space; Stop works.
     Waiting,
-    /// It had to end. Opening it again goes on from what is stored.
+    /// The session had to end. Opening it again continues from the stored state.
     Ended,
 }
 
@@ -138,14 +138,14 @@ pub struct TurnView {
     /// When it began.
     #[ts(type = "number")]
     pub started_at: Millis,
-    /// When it ended; none while it runs or waits.
+    /// When it ended; `None` while it runs or waits.
     #[ts(type = "number | null")]
     pub ended_at: Option<Millis>,
-    /// How it ended; none while it runs or waits.
+    /// How it ended; `None` while it runs or waits.
     pub end: Option<TurnEnd>,
-    /// What it used so far.
+    /// Its usage so far.
     pub usage: Usage,
-    /// Whether it was undone: the model does not see it, and what it did to files is taken back.
+    /// Whether it was undone: the model does not see it, and its changes to files are reverted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[ts(optional, as = "Option<bool>")]
     pub undone: bool,
@@ -156,13 +156,13 @@ pub struct TurnView {
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum TurnEnd {
-    /// The model was done.
+    /// The model finished.
     Finished,
     /// The person pressed Stop.
     Stopped,
-    /// It could not go on. Everything up to here was kept.
+    /// It failed. All earlier work is kept.
     Failed {
-        /// Why.
+        /// The error.
         error: ApiError,
     },
 }
@@ -177,35 +177,35 @@ pub struct CallView {
     pub turn: TurnId,
     /// The registered tool's name, or the name the model wrote when there is no such tool.
     pub tool: String,
-    /// Where it stands.
+    /// Its current state.
     pub state: CallState,
-    /// What it would do or did; none until the arguments were read.
+    /// The preview or the result; `None` until the arguments were parsed.
     pub view: Option<ToolView>,
 }
 
-/// Where a call stands.
+/// The state of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum CallState {
-    /// Known, not begun.
+    /// Known, not started.
     Planned,
     /// Waits for the person.
     Asking,
-    /// Its effect has begun.
+    /// Its effect has started.
     Started {
-        /// When.
+        /// When it started.
         #[ts(type = "number")]
         at: Millis,
     },
     /// It is over.
     Ended {
-        /// How.
+        /// The outcome.
         status: CallStatus,
-        /// When.
+        /// When it ended.
         #[ts(type = "number")]
         at: Millis,
-        /// How long the effect took, in milliseconds.
+        /// The duration of the effect, in milliseconds.
         #[ts(type = "number")]
         duration_ms: u64,
     },
@@ -222,108 +222,109 @@ pub struct Queued {
     /// When it was queued.
     #[ts(type = "number")]
     pub at: Millis,
-    /// The chat service it was written in; none for a window.
+    /// The chat service it was written in; `None` for a window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub via: Option<ChatService>,
 }
 
-/// What the person typed and attached but has not sent.
+/// Text and attachments the person has not sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Draft {
-    /// The text, as it was typed.
+    /// The text as typed.
     pub text: String,
-    /// Pictures and files, as blocks of the message to come.
+    /// Pictures and files, as blocks of the future message.
     #[serde(default)]
     pub attachments: Vec<Block>,
-    /// Whether somebody else wrote a part of the text, as a link does: the person is told to read it first.
+    /// Whether part of the text is not the person's own, as with a link: Octo then tells the person to read it
+    /// first.
     #[serde(default)]
     pub foreign: bool,
 }
 
 impl Draft {
-    /// Whether there is nothing to keep.
+    /// Returns whether there is nothing to store.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty() && self.attachments.is_empty()
     }
 }
 
-/// What Octo itself said in a session. The model never sees it.
+/// A message from Octo to the person in a session. The model never sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Note {
-    /// The number of the event that said it.
+    /// The number of its event.
     #[ts(type = "number")]
     pub seq: u64,
-    /// When it was given.
+    /// When Octo added it.
     #[ts(type = "number")]
     pub at: Millis,
-    /// What it is about.
+    /// Its subject.
     #[serde(default)]
     pub kind: NoteKind,
     /// A key of the word catalogue with its arguments.
     pub note: ApiError,
 }
 
-/// What a [`Note`] is about.
+/// The subject of a [`Note`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum NoteKind {
-    /// A slash command, or another model that took over.
+    /// The answer to a slash command, or a fallback to another model.
     #[default]
     Answer,
-    /// Why earlier messages were not summed up.
+    /// Why a compaction of earlier messages failed.
     NotCompacted,
 }
 
 /// Everything a client needs to draw a session, as of `seq`.
 ///
-/// Long conversations come in pages: `messages` holds the newest, and `earlier` says whether there are
-/// more before them (see [`crate::SessionRequest::Messages`]).
+/// Long conversations are paged: `messages` contains the newest, and `earlier` says whether there are more
+/// before them (see [`crate::SessionRequest::Messages`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SessionSnapshot {
     /// The number of the last event this snapshot includes.
     #[ts(type = "number")]
     pub seq: u64,
-    /// The session's head.
+    /// The session's info.
     pub info: SessionInfo,
     /// The transcript's newest page.
     pub page: TranscriptPage,
-    /// Questions that wait, oldest first.
+    /// Unanswered questions, oldest first.
     pub questions: Vec<Question>,
-    /// Messages that wait, oldest first.
+    /// Queued messages, oldest first.
     pub queue: Vec<Queued>,
     /// The plan.
     pub todos: Vec<Todo>,
-    /// Commands that run in the background, and those that ended and of whose end the model was not told yet;
-    /// in the order in which they went there.
+    /// Background commands that are running, and those whose end the model does not know yet; in the order in
+    /// which they moved to the background.
     pub commands: Vec<BackgroundCommand>,
-    /// Text that streams right now, from its beginning.
+    /// Text that is streaming, from its beginning.
     pub streaming: Vec<Streaming>,
-    /// Set while a failed model call waits for its next try.
+    /// Set while a failed model call waits for its next attempt.
     pub retry: Option<Retry>,
-    /// What the person had typed and attached but not sent.
+    /// The person's unsent text and attachments.
     pub draft: Draft,
     /// Octo's own answers to slash commands, oldest first; at most the newest 500. Each is shown after the
-    /// messages that were added before it.
+    /// messages that precede it.
     pub notes: Vec<Note>,
-    /// What the conversation took in the model's window after the last call.
+    /// The tokens that the conversation used in the model's window after the last call.
     #[ts(type = "number")]
     pub context_tokens: u64,
-    /// What the session spent.
+    /// The session's spending.
     pub spending: Spending,
-    /// A guess at the person's next message; none while a turn runs.
+    /// A guess at the person's next message; `None` while a turn runs.
     pub suggestion: Option<Suggestion>,
     /// Set while the turn waits because a budget is used up.
     pub budget: Option<BudgetStop>,
-    /// What it is a part of, for a sub-agent.
+    /// For a sub-agent, the call it works for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub fork: Option<ForkOrigin>,
-    /// Where its conversation comes from, for one that did not begin with its own first message.
+    /// The source of its conversation, if that did not begin with the session's own first message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[ts(optional)]
     pub origin: Option<SessionOrigin>,
@@ -339,7 +340,7 @@ pub struct Suggestion {
     pub text: String,
 }
 
-/// A run of consecutive messages with the turns and calls they mention.
+/// A run of consecutive messages with their turns and calls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TranscriptPage {
@@ -359,18 +360,18 @@ pub struct TranscriptPage {
 pub struct Streaming {
     /// The message it belongs to.
     pub message: MessageId,
-    /// The block's place in the message.
+    /// The block's index in the message.
     pub block: u32,
-    /// What kind of block it is.
+    /// The kind of block.
     pub kind: StreamKind,
-    /// How many bytes of UTF-8 came before `text` and are no longer kept (long output only, else 0).
+    /// The number of bytes of UTF-8 before `text` that are no longer kept (long output only, else 0).
     #[ts(type = "number")]
     pub start: u64,
-    /// What has arrived so far.
+    /// The text received so far.
     pub text: String,
 }
 
-/// What kind of block streams.
+/// The kind of a streaming block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
@@ -384,25 +385,25 @@ pub enum StreamKind {
         /// The tool's name as the model wrote it.
         tool: String,
     },
-    /// Output of a running command; `message` is then the message that made the call.
+    /// Output of a running command; `message` is then the message with the call.
     Output {
         /// The call.
         call: CallId,
     },
 }
 
-/// A failed model call that waits for its next try.
+/// A failed model call that waits for its next attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Retry {
-    /// Which try comes next, from 2.
+    /// The number of the next attempt, from 2.
     pub attempt: u32,
-    /// How many tries there are in all.
+    /// The maximum number of attempts.
     pub attempts: u32,
-    /// When it starts.
+    /// When the next attempt starts.
     #[ts(type = "number")]
     pub at: Millis,
-    /// What went wrong.
+    /// The last error.
     pub error: ApiError,
 }
 
@@ -412,11 +413,11 @@ pub struct Retry {
 pub struct SessionHit {
     /// The session.
     pub info: SessionInfo,
-    /// The message that matched; none when the title did.
+    /// The matching message; `None` if the title matched.
     pub message: Option<MessageId>,
     /// The text around the match.
     pub snippet: String,
-    /// Where the words stand in it, in order and apart from each other.
+    /// The matching words in the snippet, in order and without overlaps.
     #[serde(default)]
     pub marks: Vec<TextMark>,
 }

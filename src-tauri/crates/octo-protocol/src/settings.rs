@@ -8,7 +8,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// The languages the words exist in.
+/// The languages of the word catalogue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -27,7 +27,7 @@ pub enum Language {
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum Theme {
-    /// As the system has it.
+    /// Follows the system.
     #[default]
     System,
     /// Light.
@@ -36,70 +36,70 @@ pub enum Theme {
     Dark,
 }
 
-/// The settings. Every field has a default, so that an older or a newer file can be read.
+/// The settings. Every field has a default, which keeps older and newer files readable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct Settings {
-    /// The language of the words.
+    /// The display language.
     pub language: Language,
     /// Light or dark.
     pub theme: Theme,
     /// The model new sessions use.
     pub default_model: Option<ModelId>,
-    /// The model for small side tasks (titles, suggestions); none to use the session's own.
+    /// The model for small side tasks (titles, suggestions); `None` to use the session's own.
     pub light_model: Option<ModelId>,
     /// The mode new sessions start in.
     pub default_mode: Mode,
     /// The profile new sessions start with.
     pub default_profile: Profile,
-    /// From which size on a conversation is compacted.
+    /// The size above which Octo compacts a conversation.
     pub compact_at: CompactionLimit,
-    /// Whether the provider's cache is kept alive through pauses, where that saves money.
+    /// Whether Octo keeps the provider's cache alive through pauses, if that saves money.
     pub keep_warm: Switch,
-    /// Whether the next message is guessed.
+    /// Whether Octo guesses the person's next message.
     pub suggestions: Switch,
-    /// Whether the system holds commands to the session's folder, where it can.
+    /// Whether the system confines commands to the session's folder, if it can.
     pub confinement: Switch,
-    /// How much may be spent before Octo pauses and asks.
+    /// The spending limits at which Octo pauses and asks.
     pub budgets: Budgets,
-    /// Folders used lately, newest first, at most ten.
+    /// Recently used folders, newest first, at most ten.
     pub recent_folders: Vec<String>,
-    /// The proxy models are reached through, and the web.
+    /// The proxy for connections to models and the web.
     pub proxy: ProxyChoice,
-    /// Certificates trusted beside the system's where models are reached.
+    /// Certificates trusted in addition to the system's for connections to models.
     pub certificates: Option<Box<TrustedCertificates>>,
-    /// Who is asked when the web is searched, in this order.
+    /// The providers of web searches, in the order in which they are tried.
     pub search: SearchProviders,
-    /// How long and how much the trash keeps.
+    /// The limits of the trash.
     pub trash: TrashLimits,
     /// The browser the agent works in.
     pub browser: BrowserChoice,
-    /// The secrets that may be typed by name in the browser; their values are in the keychain.
+    /// The secrets that the agent can type by name in the browser; their values are in the keychain.
     pub site_secrets: Vec<SiteSecret>,
-    /// The chat services a person can write to Octo through.
+    /// The chat services through which a person can write to Octo.
     pub chats: ChatSettings,
-    /// What is done with skills and memories.
+    /// The handling of skills and memories.
     pub library: LibrarySettings,
-    /// How many sub-agents may work at once.
+    /// The maximum number of sub-agents that work at once.
     pub sub_agents: SubAgentLimit,
-    /// How many turns may work at once; see [`LiveTurnLimit`] for what counts.
+    /// The maximum number of turns that run at once; see [`LiveTurnLimit`] for the counting.
     pub live_turns: LiveTurnLimit,
-    /// Octo's place in the system.
+    /// System integration.
     pub desktop: DesktopSettings,
-    /// Whether the first-run screen was completed or skipped.
+    /// Whether the person completed or skipped the first-run screen.
     pub welcomed: bool,
-    /// How far the first run got.
+    /// The progress of the first run.
     pub onboarding: Onboarding,
-    /// How the window looks, beside light and dark.
+    /// The look of the window, apart from light and dark.
     pub appearance: Appearance,
-    /// Keys the person chose in place of the usual ones.
+    /// Shortcuts the person chose in place of the defaults.
     pub shortcuts: ShortcutKeys,
-    /// Whether tasks run at their times, and what new ones begin with.
+    /// Whether tasks run on schedule, and the defaults of new ones.
     pub tasks: TaskSettings,
 }
 
-/// A change of settings: what is set changes, the rest stays.
+/// A change of settings: only fields that are set change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export, optional_fields)]
@@ -142,25 +142,25 @@ pub struct SettingsPatch {
     pub onboarding: Option<Onboarding>,
     /// See [`Settings::appearance`].
     pub appearance: Option<Appearance>,
-    /// See [`Settings::shortcuts`]; all of them.
+    /// See [`Settings::shortcuts`]; replaces all of them.
     pub shortcuts: Option<ShortcutKeys>,
     /// See [`Settings::tasks`].
     pub tasks: Option<TaskSettings>,
 }
 
-/// Whether something is done.
+/// Whether a feature is on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum Switch {
-    /// It is.
+    /// It is on.
     #[default]
     On,
-    /// It is not.
+    /// It is off.
     Off,
 }
 
-/// From which size on a conversation is compacted.
+/// The size above which Octo compacts a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
@@ -168,46 +168,47 @@ pub enum CompactionLimit {
     /// The smaller of 200,000 tokens and four fifths of the model's window.
     #[default]
     Usual,
-    /// So many tokens, or four fifths of the model's window if that is less.
+    /// This many tokens, or four fifths of the model's window if that is less.
     Tokens {
-        /// How many.
+        /// The number of tokens.
         #[ts(type = "number")]
         tokens: u64,
     },
 }
 
-/// The proxy models are reached through. This machine itself is never reached through one.
+/// The proxy for connections to models. This machine itself is never reached through one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum ProxyChoice {
-    /// The system's, where it names one.
+    /// The system's proxy, if it names one.
     #[default]
     System,
-    /// None.
+    /// No proxy.
     None,
-    /// This one.
+    /// A given proxy.
     Manual {
-        /// An address of http, https, socks5 (names are looked up here) or socks5h (at the proxy), without a name or a
-        /// password: settings hold no secrets.
+        /// An http, https, socks5 (names are resolved locally) or socks5h (names are resolved by the proxy)
+        /// address, without a user name or password: settings contain no secrets.
         url: String,
     },
 }
 
-/// Certificates of authorities the person trusts beside the system's: a company's gateway or proxy often has its own.
-/// They are no secret. What was in the file is kept, not its place: whoever may write there later changes nothing here.
+/// Certificates of authorities the person trusts in addition to the system's: a company's gateway or proxy
+/// often has its own. They are not secret. Octo stores the file's content, not its path: a later change of the
+/// file has no effect here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TrustedCertificates {
     /// The certificates as PEM, and nothing else.
     pub pem: String,
-    /// How many they are.
+    /// The number of certificates.
     pub count: u32,
-    /// The file they were read from; none where they were pasted.
+    /// The file they were read from; `None` if the person pasted them.
     pub file: Option<String>,
 }
 
-/// Where certificates to trust come from.
+/// The source of certificates to trust.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
@@ -222,11 +223,11 @@ pub enum CertificateSource {
         /// The text.
         pem: String,
     },
-    /// Nowhere: only the system's are trusted again.
+    /// No certificates: only the system's are trusted again.
     Nothing,
 }
 
-/// Settings, models and what is true of this machine.
+/// Settings, models and facts about this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SettingsSnapshot {
@@ -234,17 +235,17 @@ pub struct SettingsSnapshot {
     pub settings: Settings,
     /// The connected models, in the order they were added.
     pub models: Vec<ModelEntry>,
-    /// Whether keys can be kept.
+    /// Whether Octo can store keys.
     pub keychain: KeychainState,
 }
 
-/// Whether keys can be kept.
+/// Whether Octo can store keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum KeychainState {
     /// The system's keychain works.
     Available,
-    /// There is none: keys are kept for this run only.
+    /// There is no keychain: keys are kept until Octo ends.
     Unavailable,
 }

@@ -1,37 +1,37 @@
-//! The keys of the window that a person can choose.
+//! Configurable shortcuts of the window.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use ts_rs::TS;
 
-/// What keys the window answers wherever the focus is.
+/// A shortcut that works wherever the focus is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum WindowShortcut {
     /// Open the palette.
     Palette,
-    /// Begin a session.
+    /// Start a session.
     New,
     /// Search the sessions.
     Search,
     /// Show or hide the sidebar.
     Side,
-    /// Show what runs.
+    /// Show the activity.
     Activity,
     /// Open the settings.
     Settings,
-    /// Show all keys.
+    /// Show all shortcuts.
     Overview,
     /// Open the time machine.
     Time,
 }
 
-/// Keys in place of the usual ones: `Mod+K`, `Mod+Shift+F` or `Mod+,`. `Mod` is Cmd on a Mac and Ctrl elsewhere. A
-/// shortcut that is not named keeps its usual keys, which the page knows.
+/// Shortcuts in place of the defaults: `Mod+K`, `Mod+Shift+F` or `Mod+,`. `Mod` is Cmd on a Mac and Ctrl
+/// elsewhere. A shortcut not in the map keeps its default, which the page defines.
 pub type ShortcutKeys = BTreeMap<WindowShortcut, String>;
 
-/// What every field of text answers itself: undo, redo, all, cut, copy, paste; and what closes or quits.
+/// The shortcuts of every text field: undo, redo, select all, cut, copy, paste; and those that close or quit.
 const TAKEN: &[&str] = &[
     "Mod+Z",
     "Mod+Y",
@@ -49,8 +49,8 @@ const TAKEN: &[&str] = &[
     "Mod+_",
 ];
 
-/// Whether these keys can be kept: each is a letter or a sign with Mod, no field of text needs it, no session by its
-/// number has it, and none is there twice.
+/// Returns whether these shortcuts are valid: each is a letter or a punctuation mark with Mod, no text field
+/// uses it, no session number uses it, and none is used twice.
 pub fn are_sound(keys: &ShortcutKeys) -> bool {
     let different: BTreeSet<&String> = keys.values().collect();
     different.len() == keys.len() && keys.values().all(|key| is_sound(key))
@@ -61,7 +61,7 @@ fn is_sound(key: &str) -> bool {
     let (rest, shifted) = rest.strip_prefix("Shift+").map_or((rest, false), |rest| (rest, true));
     let mut letters = rest.chars();
     let (Some(letter), None) = (letters.next(), letters.next()) else { return false };
-    // Which sign Shift makes of another is the keyboard's to say.
+    // The keyboard layout decides which character Shift produces.
     let is_key = letter.is_ascii_uppercase() || (letter.is_ascii_punctuation() && !shifted);
     is_key && !TAKEN.contains(&key)
 }

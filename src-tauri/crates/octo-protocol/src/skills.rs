@@ -1,37 +1,37 @@
-//! Skills as clients see them: what Octo can do beyond its tools, each a folder with a `SKILL.md`.
+//! Skills as clients see them: abilities of Octo in addition to its tools, each a folder with a `SKILL.md`.
 
 use crate::{ApiError, DiffView, Millis, SessionId, SuggestionId, Switch, TurnId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Where a skill comes from. Of two with one name the later origin of this list is used.
+/// The origin of a skill. Of two skills with one name, the one with the later origin in this list is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum SkillOrigin {
-    /// It comes with Octo.
+    /// Bundled with Octo.
     Bundled,
-    /// `~/.agents/skills`, read and never written.
+    /// `~/.agents/skills`, which Octo reads and never writes.
     UserAgents,
-    /// `~/.claude/skills`, read and never written.
+    /// `~/.claude/skills`, which Octo reads and never writes.
     UserClaude,
     /// The person's own, in Octo's home.
     User,
-    /// `.agents/skills` of the folder, read and never written.
+    /// `.agents/skills` of the folder, which Octo reads and never writes.
     ProjectAgents,
-    /// `.claude/skills` of the folder, read and never written.
+    /// `.claude/skills` of the folder, which Octo reads and never writes.
     ProjectClaude,
     /// `.octo/skills` of the folder.
     Project,
 }
 
 impl SkillOrigin {
-    /// Whether it came with a folder, so that somebody else may have written it.
+    /// Returns whether the skill came with a folder, and may therefore be by another author.
     pub fn is_of_a_folder(self) -> bool {
         matches!(self, Self::ProjectAgents | Self::ProjectClaude | Self::Project)
     }
 
-    /// Whether Octo may change it.
+    /// Returns whether Octo may change it.
     pub fn is_writable(self) -> bool {
         matches!(self, Self::User | Self::Project)
     }
@@ -42,15 +42,15 @@ impl SkillOrigin {
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum SkillTrust {
-    /// It needs no acceptance, or has it.
+    /// It needs no acceptance, or the person accepted it.
     Trusted,
-    /// Nobody looked at it yet: it cannot be used.
+    /// The person has not reviewed it: it cannot be used.
     Unseen,
-    /// It was accepted and is another one since: it cannot be used.
+    /// It changed after the person accepted it: it cannot be used.
     Changed,
 }
 
-/// How a skill works.
+/// How a skill runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -74,52 +74,52 @@ pub enum SkillCaller {
     Agent,
 }
 
-/// Which skill: its name, as one folder sees it.
+/// The identity of a skill: its name, as one folder sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SkillRef {
-    /// Its name, which is its slash command too.
+    /// Its name, which is also its slash command.
     pub name: String,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: SkillOrigin,
-    /// The absolute folder it came with, where it came with one.
+    /// The absolute folder it came with, if any.
     pub project: Option<String>,
 }
 
-/// A skill as a list shows it.
+/// A skill as shown in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SkillCard {
-    /// Which.
+    /// The skill.
     pub skill: SkillRef,
-    /// What it does and when it is for, one line.
+    /// Its purpose, on one line.
     pub description: String,
-    /// The same in Chinese, where the skill has it.
+    /// The same in Chinese, if the skill has it.
     pub description_zh: Option<String>,
-    /// What its argument is, as a hint; empty when it names none.
+    /// A hint for its argument; empty if it names none.
     pub argument: String,
-    /// The absolute folder it is in.
+    /// The absolute folder that contains it.
     pub folder: String,
-    /// How it works.
+    /// How it runs.
     pub way: SkillWay,
-    /// Who may start it, as its author says.
+    /// The permitted callers, as its author declares them.
     pub caller: SkillCaller,
     /// Whether it was accepted.
     pub trust: SkillTrust,
-    /// Whether it can be used at all: the person's choice.
+    /// Whether it is usable: the person's choice.
     pub on: Switch,
-    /// Whether the agent may start it by itself: the person's choice.
+    /// Whether the agent may start it on its own: the person's choice.
     pub automatic: Switch,
-    /// What was repaired in reading it, in words of the catalogue.
+    /// The repairs made while reading it, as keys of the word catalogue.
     pub warnings: Vec<ApiError>,
-    /// Why it cannot be used; none for a skill that was read.
+    /// Why it cannot be used; `None` for a skill that was read successfully.
     pub error: Option<ApiError>,
-    /// A skill of the same name from elsewhere that this one stands in front of.
+    /// The origin of a skill of the same name that this one hides.
     pub shadows: Option<SkillOrigin>,
     /// When it was last used.
     #[ts(type = "number | null")]
     pub used_at: Option<Millis>,
-    /// How many earlier versions are kept.
+    /// The number of earlier versions kept.
     pub versions: u32,
 }
 
@@ -132,18 +132,18 @@ pub struct SkillFile {
     /// Its size in bytes.
     #[ts(type = "number")]
     pub size: u64,
-    /// What it is to the person who decides on the skill.
+    /// Its significance for the person who decides on the skill.
     pub kind: SkillFileKind,
 }
 
-/// What a file of a skill is.
+/// The kind of a skill's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum SkillFileKind {
     /// Text, pictures, data.
     Data,
-    /// It can be run.
+    /// An executable.
     Script,
 }
 
@@ -153,12 +153,12 @@ pub enum SkillFileKind {
 pub struct SkillVersion {
     /// Its number, from 1.
     pub number: u32,
-    /// When the next one took its place.
+    /// When the next version replaced it.
     #[ts(type = "number")]
     pub at: Millis,
 }
 
-/// A skill, whole.
+/// A complete skill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SkillSheet {
@@ -166,22 +166,22 @@ pub struct SkillSheet {
     pub card: SkillCard,
     /// Its `SKILL.md`.
     pub text: String,
-    /// What stands for all its files as they are shown, given back when it is accepted; none where there is nothing to
-    /// accept, or more than can be checked.
+    /// A fingerprint of all its files as shown, returned when the person accepts it; `None` if there is nothing
+    /// to accept, or more than Octo can check.
     pub seen: Option<String>,
     /// Its other files, by path, at most 200.
     pub files: Vec<SkillFile>,
-    /// The tools its author wants it to use, by Octo's names.
+    /// The tools its author requests, by Octo's names.
     pub tools: Vec<String>,
     /// Its licence, as its author names it.
     pub license: Option<String>,
-    /// What it needs, in its author's words.
+    /// Its requirements, in its author's words.
     pub compatibility: Option<String>,
     /// Earlier versions, newest first.
     pub versions: Vec<SkillVersion>,
 }
 
-/// A new skill, or a better one, that Octo proposes. Nothing of it is used before the person accepts it.
+/// A new skill, or an improved one, that Octo proposes. Octo uses no part of it before the person accepts it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SkillSuggestion {
@@ -189,62 +189,62 @@ pub struct SkillSuggestion {
     pub id: SuggestionId,
     /// The skill's name.
     pub name: String,
-    /// Whether a skill would be made or changed.
+    /// Whether it creates or changes a skill.
     pub kind: SuggestionKind,
-    /// Why, in the words of the model that proposed it.
+    /// The reason, in the words of the model that proposed it.
     pub reason: String,
-    /// The session it comes from, if that is still there.
+    /// The session it comes from, if it still exists.
     pub session: Option<SessionId>,
-    /// That session's title then.
+    /// That session's title at the time.
     pub title: String,
-    /// The task it comes from.
+    /// The turn it comes from.
     pub turn: Option<TurnId>,
-    /// What making it cost, in nano-dollars; none where the price is unknown.
+    /// The cost of making it, in nano-dollars; `None` if the price is unknown.
     #[ts(type = "number | null")]
     pub cost_nanos: Option<u64>,
     /// When it was made.
     #[ts(type = "number")]
     pub at: Millis,
-    /// The `SKILL.md` it proposes.
+    /// The proposed `SKILL.md`.
     pub text: String,
-    /// What would change.
+    /// The proposed changes.
     pub diff: DiffView,
 }
 
-/// What a [`SkillSuggestion`] would do.
+/// The effect of a [`SkillSuggestion`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum SuggestionKind {
-    /// Make a skill.
+    /// Creates a skill.
     New,
-    /// Change one.
+    /// Changes a skill.
     Better,
 }
 
-/// What becomes of a suggestion.
+/// The person's answer to a suggestion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum SuggestionAnswer {
-    /// It becomes the skill.
+    /// Accept it as the skill.
     Accept {
-        /// The `SKILL.md` as the person edited it; none for what was proposed.
+        /// The `SKILL.md` as the person edited it; `None` for the proposed text.
         text: Option<String>,
     },
-    /// It goes.
+    /// Discard it.
     Discard,
-    /// It goes, and nothing is proposed for this skill any more.
+    /// Discard it, and stop proposing changes for this skill.
     Never,
 }
 
-/// What is in a folder, an archive or a repository that skills are to be installed from. Nothing is installed yet.
+/// The skills in a folder, an archive or a repository, before installation. Nothing is installed yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SkillOffer {
-    /// What it is called when it is installed; good until Octo ends or another one is looked at.
+    /// The id for installing it; valid until Octo ends or inspects another source.
     pub id: SuggestionId,
-    /// Where it comes from, as the person named it.
+    /// Its source, as the person named it.
     pub from: String,
     /// The skills in it.
     pub skills: Vec<OfferedSkill>,
@@ -256,43 +256,43 @@ pub struct SkillOffer {
 pub struct OfferedSkill {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Its purpose.
     pub description: String,
     /// Its files.
     pub files: Vec<SkillFile>,
-    /// The tools its author wants it to use, by Octo's names.
+    /// The tools its author requests, by Octo's names.
     pub tools: Vec<String>,
-    /// Commands it would run when it is used.
+    /// Commands it would run when used.
     pub commands: Vec<String>,
-    /// What is wrong with it, in words of the catalogue.
+    /// Its problems, as keys of the word catalogue.
     pub warnings: Vec<ApiError>,
     /// Why it cannot be installed.
     pub error: Option<ApiError>,
-    /// A skill of that name the person has: what would change if it were replaced.
+    /// If the person has a skill of that name, the changes of replacing it.
     pub present: Option<DiffView>,
 }
 
-/// How many things of the library wait for the person, and that something changed.
+/// The state of the library: the number of items that wait for the person, and a revision that changes with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct LibraryState {
-    /// Raised whenever a skill, a suggestion, a memory or SOUL.md or USER.md changed, on disk too.
+    /// Increases with every change of a skill, a suggestion, a memory, SOUL.md or USER.md, even one on disk.
     #[ts(type = "number")]
     pub revision: u64,
-    /// Suggestions that wait.
+    /// The number of waiting suggestions.
     pub suggestions: u32,
 }
 
-/// What Octo does with skills and memories by itself.
+/// Automatic handling of skills and memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct LibrarySettings {
-    /// Whether `.claude/skills` and `.agents/skills` are read too.
+    /// Whether Octo also reads `.claude/skills` and `.agents/skills`.
     pub other_agents: Switch,
-    /// Whether new and better skills are proposed.
+    /// Whether Octo proposes new and improved skills.
     pub propose: Switch,
-    /// Whether a long task may end with a memory being written.
+    /// Whether Octo may write a memory after a long turn.
     pub remember: Switch,
 }
 

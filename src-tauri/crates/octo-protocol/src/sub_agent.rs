@@ -1,4 +1,4 @@
-//! Skills that were invoked, and the sub-agents some of them start.
+//! Invoked skills, and the sub-agents that some of them start.
 
 use crate::{CallId, Cost, SessionId, TurnId};
 use serde::{Deserialize, Serialize};
@@ -10,67 +10,67 @@ use ts_rs::TS;
 pub struct SkillView {
     /// Its name.
     pub name: String,
-    /// Where it comes from, in a word or two; empty where nothing is known.
+    /// Its origin, in a word or two; empty if unknown.
     pub label: String,
-    /// What it was invoked for.
+    /// The purpose of the invocation.
     pub task: String,
     /// Commands in its instructions that ran before the model read them.
     #[serde(default)]
     pub commands: Vec<String>,
 }
 
-/// A sub-agent: a session of its own that works on a part of the task and gives back a summary.
+/// A sub-agent: a separate session that does a part of the work and returns a summary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SubAgentView {
-    /// The skill it works by.
+    /// The skill it follows.
     pub name: String,
-    /// Where the skill comes from, in a word or two; empty where nothing is known.
+    /// The skill's origin, in a word or two; empty if unknown.
     pub label: String,
-    /// What it is to do.
+    /// Its assignment.
     pub task: String,
     /// Commands in the skill's instructions that ran before it began.
     #[serde(default)]
     pub commands: Vec<String>,
-    /// Its session; none before it began.
+    /// Its session; `None` before it began.
     pub session: Option<SessionId>,
-    /// How it stands.
+    /// Its current status.
     pub status: SubAgentStatus,
-    /// The answers its model gave so far.
+    /// The number of answers its model has given.
     pub steps: u32,
-    /// The tools it called, in the order it first did.
+    /// The tools it called, in the order of the first call.
     pub tools: Vec<ToolCount>,
-    /// What it cost so far; none for "unknown".
+    /// Its cost so far; `None` means "unknown".
     pub cost: Option<Cost>,
-    /// The last line it said that is not empty, at most 200 characters.
+    /// The last non-empty line of its output, at most 200 characters.
     pub last_line: String,
-    /// What it gave back; none before it ended.
+    /// The summary it returned; `None` before it ended.
     pub summary: Option<String>,
 }
 
-/// How a sub-agent stands.
+/// The status of a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum SubAgentStatus {
-    /// It has not begun: as many as may run at once do.
+    /// It has not begun, because the maximum number of sub-agents is running.
     Queued,
     /// It works.
     Running,
     /// It waits for the person.
     NeedsYou,
-    /// It came to its end.
+    /// It finished.
     Done,
-    /// The person stopped it, or what it belongs to.
+    /// The person stopped it, or the work it belongs to.
     Stopped,
-    /// It could not go on.
+    /// It failed.
     Failed,
     /// Octo ended while it worked.
     Interrupted,
 }
 
 impl SubAgentStatus {
-    /// Whether it is over.
+    /// Returns whether the sub-agent is over.
     pub fn is_over(self) -> bool {
         match self {
             Self::Queued | Self::Running | Self::NeedsYou => false,
@@ -79,17 +79,17 @@ impl SubAgentStatus {
     }
 }
 
-/// How often a tool was called.
+/// The number of calls of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ToolCount {
     /// The tool's name.
     pub tool: String,
-    /// How often.
+    /// The number of calls.
     pub count: u32,
 }
 
-/// Where a sub-agent's session comes from.
+/// The origin of a sub-agent's session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ForkOrigin {
@@ -101,21 +101,21 @@ pub struct ForkOrigin {
     pub turn: TurnId,
     /// The call that started it.
     pub call: CallId,
-    /// The skill it works by.
+    /// The skill it follows.
     pub name: String,
 }
 
-/// How many sub-agents may work at once, in all sessions together.
+/// The maximum number of sub-agents that work at once, across all sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(transparent)]
 #[ts(export)]
 pub struct SubAgentLimit(pub u32);
 
 impl SubAgentLimit {
-    /// The most that can be set: each is a conversation of its own that costs money all the time.
+    /// The highest value that can be set: each sub-agent is a conversation that keeps costing money.
     pub const MOST: u32 = 8;
 
-    /// As it counts: one at least, so that nothing waits for ever.
+    /// Returns the limit in effect: at least one, otherwise nothing would ever run.
     pub fn effective(self) -> u32 {
         self.0.clamp(1, Self::MOST)
     }

@@ -1,21 +1,21 @@
-//! The time machine: tasks of a session, what they did to files, and going back.
+//! The time machine: steps of a session, their changes to files, and restoring them.
 
 use crate::{BlobHash, DiffView, Lasting, Millis, TurnId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// A task's number in its session: from 1, never used twice. 0 is the state before the first task.
+/// A step's number in its session: from 1, never reused. 0 is the state before the first step.
 pub type TaskNumber = u32;
 
-/// What a path was like at one moment.
+/// The recorded state of a path at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum FileImage {
-    /// There was nothing.
+    /// The path did not exist.
     Absent,
-    /// An ordinary file whose content is kept.
+    /// An ordinary file whose content is stored.
     File {
-        /// Where its content is.
+        /// The blob with its content.
         blob: BlobHash,
         /// Its length in bytes.
         len: u64,
@@ -24,203 +24,203 @@ pub enum FileImage {
     },
     /// A symbolic link.
     Link {
-        /// Where it points, in the system's own bytes.
+        /// Its target, in the system's own bytes.
         target: Vec<u8>,
     },
-    /// A folder, apart from what is in it.
+    /// A folder, without its contents.
     Folder {
         /// Its permission bits.
         mode: u32,
     },
-    /// Something whose content was not kept, so it cannot be brought back.
+    /// An entry whose content was not stored and which therefore cannot be restored.
     Unsaved {
-        /// Why.
+        /// The reason.
         why: Unsaved,
         /// Its length in bytes; 0 where unknown.
         len: u64,
-        /// When it was changed last, in nanoseconds since the Unix epoch; 0 where unknown.
+        /// When it was last modified, in nanoseconds since the Unix epoch; 0 where unknown.
         modified: i64,
     },
 }
 
-/// Why the content of a file or folder was not kept.
+/// Why the content of a file or folder was not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum Unsaved {
-    /// The file is larger than one file may be.
+    /// The file exceeds the limit for one file.
     TooLarge,
-    /// All files together are more than may be kept.
+    /// All files together exceed the limit.
     Budget,
-    /// It may not be read.
+    /// Octo cannot read it.
     Unreadable,
     /// A device, a pipe or a socket.
     Special,
-    /// It lies outside the folder that is looked at, and was changed by something else than a file tool.
+    /// It is outside the recorded folder, and a program other than a file tool changed it.
     Outside,
     /// Data of version control itself.
     VersionControl,
     /// Installed packages, which can be installed again.
     Dependencies,
-    /// What a build made, which can be built again.
+    /// Build output, which can be built again.
     BuildOutput,
     /// A cache.
     Cache,
     /// Octo's own data.
     OctoHome,
-    /// It was kept and had to go to stay within the time machine's space.
+    /// Its content was stored, and later deleted to stay within the time machine's space.
     Forgotten,
 }
 
-/// What a line of the tree stands for.
+/// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum TaskKind {
-    /// The state before the first task.
+    /// The state before the first step.
     Start,
-    /// One run of the agent.
+    /// The work of one turn.
     Run,
-    /// The files as they were right before going to another task.
+    /// The files as they were right before a restore.
     Safety,
-    /// Chosen files that were brought back, the session staying where it was.
+    /// A restore of chosen files, which left the session at its step.
     Files,
-    /// A state the person gave a name.
+    /// A state named by the person.
     Checkpoint,
 }
 
-/// Where a task stands, seen from the active one.
+/// The position of a step relative to the active one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum TaskStatus {
-    /// It is the active one.
+    /// It is the active step.
     Current,
-    /// It is on the way from the start to the active one.
+    /// It is on the path from the start to the active step.
     Past,
-    /// Its work is not in the files now.
+    /// Its changes are not in the current files.
     Undone,
 }
 
-/// A task as clients see it.
+/// A step of the time machine as clients see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TaskView {
     /// Its number.
     pub number: TaskNumber,
-    /// The task it went on from; none for the start.
+    /// The preceding step; `None` for the start.
     pub parent: Option<TaskNumber>,
-    /// What it stands for.
+    /// Its kind.
     pub kind: TaskKind,
-    /// The turn, of a run.
+    /// For a run, the turn that did it.
     pub turn: Option<TurnId>,
     /// The beginning of its first message, or the checkpoint's name; at most 60 characters.
     pub summary: String,
-    /// Where it stands.
+    /// Its position relative to the active step.
     pub status: TaskStatus,
-    /// Whether work went on from its parent in another way too.
+    /// Whether its parent also has another successor.
     pub branch: bool,
     /// When it began.
     #[ts(type = "number")]
     pub started_at: Millis,
-    /// When it ended; none while it runs.
+    /// When it ended; `None` while it runs.
     #[ts(type = "number | null")]
     pub ended_at: Option<Millis>,
-    /// How many paths it changed, as far as is known.
+    /// The known number of paths it changed.
     pub changed: u32,
-    /// How many things it did that no undo takes back.
+    /// The number of its effects that no undo takes back.
     pub lasting: u32,
-    /// The task whose conversation it went on from, where that is not `parent`.
+    /// The step whose conversation it continues, if that is not `parent`.
     pub said_after: Option<TaskNumber>,
 }
 
-/// The tasks of a session.
+/// The steps of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TaskTree {
-    /// By number, the start first. Empty before the first task.
+    /// By number, the start first. Empty before the first step.
     pub tasks: Vec<TaskView>,
-    /// The active one: the files are as at its end, or as it makes them.
+    /// The active step: the files match its end, or it is changing them now.
     pub active: TaskNumber,
-    /// The task the conversation is at: another one after only files, or only the conversation, went elsewhere.
+    /// The step of the conversation: it differs after a restore of only the files, or only the conversation.
     pub conversation: TaskNumber,
-    /// Where an undo would go; none at the start.
+    /// The step an undo would restore; `None` at the start.
     pub undo: Option<TaskNumber>,
-    /// Where a redo would go: the newest task that went on from the active one.
+    /// The step a redo would restore: the newest successor of the active one.
     pub redo: Option<TaskNumber>,
 }
 
-/// What a task did to a path.
+/// The kind of change a step made to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum TaskChange {
-    /// It was not there before.
+    /// The path did not exist before.
     Created,
-    /// Its content is another.
+    /// Its content changed.
     Edited,
-    /// It is not there any more.
+    /// The path no longer exists.
     Deleted,
-    /// Only its permissions are others.
+    /// Only its permissions changed.
     Mode,
-    /// It became another kind of thing.
+    /// It became another kind of file.
     Replaced,
 }
 
-/// A path a task changed.
+/// A path that a step changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ChangedPath {
-    /// The absolute path; bytes that are not text are shown replaced.
+    /// The absolute path, with invalid UTF-8 replaced.
     pub path: String,
-    /// What happened.
+    /// The kind of change.
     pub change: TaskChange,
     /// Whether it is a folder.
     pub folder: bool,
-    /// Lines added; none where lines mean nothing (not text, too large, a link).
+    /// Lines added; `None` if lines are meaningless (not text, too large, a link).
     pub added: Option<u32>,
     /// Lines removed.
     pub removed: Option<u32>,
-    /// Set when it cannot be undone because the former state was not kept.
+    /// Set if it cannot be undone because its earlier state was not stored.
     pub unsaved: Option<Unsaved>,
 }
 
-/// What a task did to files.
+/// The changes a step made to files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TaskChanges {
     /// By path.
     pub paths: Vec<ChangedPath>,
-    /// What the newest look at the folder left out, by path; at most 200.
+    /// The paths omitted by the newest scan of the folder, by path; at most 200.
     pub left_out: Vec<LeftOut>,
-    /// How much was left out in all.
+    /// The total number of omitted paths.
     pub left_out_total: u32,
-    /// What it did that no undo takes back.
+    /// Its effects that no undo takes back.
     pub lasting: Lasting,
 }
 
-/// A file or folder whose content is not kept.
+/// A file or folder whose content is not stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct LeftOut {
-    /// The absolute path; bytes that are not text are shown replaced.
+    /// The absolute path, with invalid UTF-8 replaced.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub why: Unsaved,
 }
 
-/// What a task's end is compared with.
+/// The other side of a comparison with a step's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum CompareWith {
-    /// The state before the task.
+    /// The state before the step.
     Before,
-    /// What is on the disk now.
+    /// The current content on disk.
     Present,
 }
 
-/// Two states of one file beside each other.
+/// A comparison of two states of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct FileComparison {
@@ -228,7 +228,7 @@ pub struct FileComparison {
     pub old: ComparedSide,
     /// The later side.
     pub new: ComparedSide,
-    /// Line by line, where both are text (or not there).
+    /// The line diff, if both sides are text (or absent).
     pub diff: Option<DiffView>,
 }
 
@@ -237,7 +237,7 @@ pub struct FileComparison {
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum ComparedSide {
-    /// There is nothing.
+    /// The file does not exist.
     Absent,
     /// A file.
     File {
@@ -246,95 +246,96 @@ pub enum ComparedSide {
         len: u64,
         /// Its permission bits.
         mode: u32,
-        /// Whether it can be read as text.
+        /// Whether it is text.
         text: bool,
     },
     /// A symbolic link; its target is in the diff.
     Link,
     /// A folder.
     Folder,
-    /// Its content is not kept.
+    /// Its content is not stored.
     Unsaved {
-        /// Why.
+        /// The reason.
         why: Unsaved,
     },
 }
 
-/// What going to another task would do to files. Nothing is done yet.
+/// A preview of the file changes of a restore. Nothing is changed yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct RestorePreview {
-    /// The active task, which would be left.
+    /// The active step, from which the restore starts.
     pub from: TaskNumber,
-    /// The task to go to.
+    /// The step to restore.
     pub to: TaskNumber,
-    /// What would be written, deleted or changed, by path.
+    /// The paths that would be written, deleted or changed, by path.
     pub changes: Vec<ChangedPath>,
-    /// Files somebody changed since. They stay as they are unless they are named.
+    /// Files changed by others since then. They stay as they are unless the request names them.
     pub conflicts: Vec<RestoreConflict>,
-    /// What cannot be brought back, and stays as it is.
+    /// Paths that cannot be restored, and stay as they are.
     pub impossible: Vec<Impossible>,
-    /// What the tasks in between did that neither way takes back or repeats. Nothing where only chosen files come back.
+    /// The effects of the steps in between that the restore neither takes back nor repeats. Empty for a restore
+    /// of chosen files.
     pub lasting: Lasting,
 }
 
-/// A path that is not as the task that is left had left it.
+/// A path that changed after the step being left recorded it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct RestoreConflict {
     /// The absolute path.
     pub path: String,
-    /// What overwriting it would do.
+    /// The effect of overwriting it.
     pub change: TaskChange,
-    /// Whether the tasks in between changed it too.
+    /// Whether the steps in between changed it too.
     pub source: ConflictSource,
 }
 
-/// Who changed a path that is in conflict.
+/// The origin of a conflicting change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum ConflictSource {
-    /// Only somebody else: between the two tasks it is the same.
+    /// Only others changed it: it is the same in both steps.
     OthersOnly,
-    /// Somebody else, and the tasks in between.
+    /// Others and the steps in between changed it.
     Both,
 }
 
-/// A path that cannot be brought back.
+/// A path that cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Impossible {
     /// The absolute path.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub why: ImpossibleReason,
 }
 
-/// Why a path cannot be brought back.
+/// Why a path cannot be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum ImpossibleReason {
-    /// The wanted state was not kept.
+    /// The wanted state was not stored.
     NotKept {
-        /// Why.
+        /// The reason.
         why: Unsaved,
     },
-    /// What is there now could not be saved, so it is not destroyed.
+    /// The current content could not be saved, and Octo therefore does not destroy it.
     PresentNotSaved {
-        /// Why.
+        /// The reason.
         why: Unsaved,
     },
-    /// A folder on the way is a link or a file now.
+    /// A parent folder is now a link or a file.
     ParentNotFolder,
-    /// The folder holds things that no task made.
+    /// The folder contains files that no step created.
     FolderNotEmpty,
-    /// It lies outside everything this session recorded.
+    /// It is outside everything this session recorded.
     OutsideRoots,
 }
 
-/// What of a task is brought back.
+/// The scope of a restore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -348,65 +349,65 @@ pub enum RestoreScope {
     Conversation,
 }
 
-/// Which files are brought back.
+/// The selection of files to restore.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum FileSelection {
-    /// All; the session goes to the task.
+    /// All; the session moves to the step.
     #[default]
     All,
-    /// Only these, as they are written in a preview; the session stays at its task.
+    /// Only these, as a preview writes them; the session stays at its step.
     Chosen {
         /// The paths.
         paths: Vec<String>,
     },
 }
 
-/// What a restore did.
+/// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct RestoreReport {
-    /// The active task now.
+    /// The active step after the restore.
     pub active: TaskNumber,
-    /// The entry that holds the files as they were before; none when no file had to change.
+    /// The safety entry with the earlier files; `None` if no file had to change.
     pub safety: Option<TaskNumber>,
-    /// Paths that were changed.
+    /// The number of changed paths.
     pub changed: u32,
-    /// Paths in conflict that stayed as they were.
+    /// Paths in conflict that were left unchanged.
     pub kept: Vec<String>,
-    /// Paths that could not be brought back.
+    /// Paths that could not be restored.
     pub impossible: Vec<Impossible>,
 }
 
-/// What the time machine takes on the disk.
+/// The time machine's disk usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TimeSpace {
-    /// Bytes of all kept content, attachments included.
+    /// The size of all stored content, attachments included, in bytes.
     #[ts(type = "number")]
     pub bytes: u64,
-    /// Pieces of content.
+    /// The number of stored blobs.
     #[ts(type = "number")]
     pub blobs: u64,
-    /// Bytes it may take.
+    /// The limit in bytes.
     #[ts(type = "number")]
     pub budget: u64,
 }
 
-/// What tidying up did.
+/// The result of a cleanup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TimeCollected {
     /// Bytes freed.
     #[ts(type = "number")]
     pub freed_bytes: u64,
-    /// Pieces of content removed.
+    /// The number of blobs removed.
     #[ts(type = "number")]
     pub freed_blobs: u64,
-    /// Bytes kept.
+    /// The bytes still stored.
     #[ts(type = "number")]
     pub kept_bytes: u64,
-    /// Tasks whose files can no longer be brought back, to stay within the budget.
+    /// The number of steps whose files can no longer be restored, to stay within the limit.
     pub forgotten_tasks: u32,
 }

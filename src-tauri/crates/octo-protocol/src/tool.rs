@@ -1,4 +1,4 @@
-//! What the person sees of a tool call: the second of the two forms a result is kept in.
+//! Tool calls as the person sees them: the second of the two stored forms of a result.
 
 use crate::{
     BlobHash, BrowserView, CallId, Millis, OfferedSkill, Refusal, SearchProviderKind, SkillView, SubAgentView,
@@ -6,12 +6,12 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What a card shows. The model reads [`crate::ToolResult::text`] instead.
+/// The content of a tool call's card. The model reads [`crate::ToolResult::text`] instead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum ToolView {
-    /// Part of a text file was read.
+    /// An excerpt of a text file.
     Text {
         /// The absolute path.
         path: String,
@@ -24,93 +24,93 @@ pub enum ToolView {
         /// The lines, without numbers, capped.
         text: String,
     },
-    /// A folder was listed.
+    /// The entries of a folder.
     Folder {
         /// The absolute path.
         path: String,
         /// Names, folders with a trailing slash.
         entries: Vec<String>,
-        /// Entries in the folder, listed or not.
+        /// The total number of entries, listed or not.
         total: u32,
     },
-    /// A picture was read.
+    /// A picture file.
     Picture {
         /// The absolute path.
         path: String,
-        /// Where its bytes are.
+        /// The blob with its bytes.
         blob: BlobHash,
         /// Its media type.
         media_type: String,
     },
-    /// A file was, or would be, changed.
+    /// A change of a file, done or planned.
     Diff(DiffView),
-    /// A command was, or would be, run.
+    /// A command, run or planned.
     Command(CommandView),
-    /// Files were found by name.
+    /// Files found by name.
     Paths {
         /// The pattern.
         pattern: String,
-        /// Paths relative to the session's folder where inside it.
+        /// Paths, relative to the session's folder if inside it.
         paths: Vec<String>,
-        /// All that matched.
+        /// The total number of matches.
         total: u32,
     },
-    /// Lines were found by content.
+    /// Lines found by content.
     Matches {
         /// The pattern.
         pattern: String,
         /// The hits, file by file, capped.
         files: Vec<FileMatches>,
-        /// Matching lines in all.
+        /// The total number of matching lines.
         total: u32,
         /// Whether the search stopped at a limit.
         truncated: bool,
     },
-    /// The plan changed.
+    /// A change of the plan.
     Todos {
         /// The plan after the change.
         todos: Vec<Todo>,
     },
-    /// A question was put to the person.
+    /// A question to the person.
     Feedback {
         /// The question.
         question: String,
-        /// What it is about.
+        /// Background for the question.
         context: Option<String>,
-        /// Offered answers.
+        /// The answers offered.
         options: Vec<String>,
-        /// What the person answered, once they did.
+        /// The person's answer, once given.
         answer: Option<String>,
     },
-    /// The web was searched.
+    /// A web search.
     WebResults {
-        /// What was looked for.
+        /// The query.
         query: String,
-        /// Who answered; none before anyone did.
+        /// The provider that answered; `None` before any did.
         provider: Option<SearchProviderKind>,
-        /// What was found, best first.
+        /// The results, best first.
         results: Vec<WebResult>,
     },
-    /// A page of the web was, or would be, fetched.
+    /// A web page, fetched or to be fetched.
     WebPage(WebPageView),
-    /// Something was, or would be, done in the person's browser.
+    /// An action in the person's browser, done or planned.
     Browser(BrowserView),
-    /// A skill's instructions were, or would be, loaded.
+    /// A skill whose instructions were, or would be, loaded.
     Skill(SkillView),
-    /// A sub-agent works, worked or would work.
+    /// A sub-agent, past, present or planned.
     SubAgent(SubAgentView),
-    /// Skills from elsewhere that would be installed.
+    /// Skills that would be installed from another source.
     LibraryOffer(LibraryOfferView),
-    /// The call was refused, whatever the mode and the rules.
+    /// A call Octo refused, regardless of mode and rules.
     Refused {
-        /// What it would have been: a command line, a path.
+        /// The refused action: a command line, a path.
         subject: String,
-        /// The part it was refused for, where one part can be named.
+        /// The refused part, if one part can be named.
         part: Option<String>,
-        /// Why.
+        /// The reason.
         refusal: Refusal,
     },
-    /// Nothing better is known: the result as text.
+    /// The result as text, if no better form is known.
     Plain {
         /// The text, capped.
         text: String,
@@ -121,13 +121,13 @@ pub enum ToolView {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct LibraryOfferView {
-    /// Where they come from.
+    /// Their source.
     pub from: String,
-    /// They, with all that is to be known of them.
+    /// The skills, with everything known about them.
     pub skills: Vec<OfferedSkill>,
 }
 
-/// One result of a search of the web. All of it is text of strangers.
+/// A result of a web search. All of it is untrusted text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct WebResult {
@@ -135,7 +135,7 @@ pub struct WebResult {
     pub title: String,
     /// Its address, http or https.
     pub url: String,
-    /// Some words of it; empty where none were given.
+    /// An excerpt; empty if the provider gave none.
     pub snippet: String,
 }
 
@@ -145,15 +145,15 @@ pub struct WebResult {
 pub struct WebPageView {
     /// Its address, after redirects.
     pub url: String,
-    /// Its title, where it has one.
+    /// Its title, if it has one.
     pub title: Option<String>,
-    /// The HTTP status; none before it was fetched.
+    /// The HTTP status; `None` before the fetch.
     pub status: Option<u16>,
     /// Its media type, without parameters.
     pub media_type: Option<String>,
-    /// The text the model got, without its frame; empty before it was fetched.
+    /// The text the model received, without its wrapper; empty before the fetch.
     pub text: String,
-    /// The file with the whole text, when `text` is not all of it.
+    /// The file with the complete text, if `text` is only a part.
     pub file: Option<String>,
 }
 
@@ -163,26 +163,26 @@ pub struct WebPageView {
 pub struct DiffView {
     /// The absolute path.
     pub path: String,
-    /// What happens to the file.
+    /// The kind of change.
     pub change: FileChange,
-    /// Lines added in all.
+    /// The total number of lines added.
     pub added: u32,
-    /// Lines removed in all.
+    /// The total number of lines removed.
     pub removed: u32,
-    /// The changed parts with their surroundings.
+    /// The changed parts with their context.
     pub hunks: Vec<Hunk>,
-    /// Whether hunks were left out because the change is very large.
+    /// Whether hunks are missing because the change is very large.
     pub truncated: bool,
 }
 
-/// What happens to a file.
+/// The kind of a file change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum FileChange {
-    /// It did not exist.
+    /// A new file.
     Created,
-    /// It existed.
+    /// An existing file.
     Edited,
 }
 
@@ -198,11 +198,11 @@ pub struct Hunk {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct DiffLine {
-    /// Line number before, from 1; none for an added line.
+    /// The line number before the change, from 1; `None` for an added line.
     pub old: Option<u32>,
-    /// Line number after, from 1; none for a removed line.
+    /// The line number after the change, from 1; `None` for a removed line.
     pub new: Option<u32>,
-    /// The line in parts; emphasised parts are what changed within the line.
+    /// The line in parts; emphasised parts changed within the line.
     pub parts: Vec<DiffPart>,
 }
 
@@ -210,13 +210,13 @@ pub struct DiffLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct DiffPart {
-    /// The text, without its line end.
+    /// The text, without its line ending.
     pub text: String,
     /// Whether this part changed within the line.
     pub emphasis: bool,
 }
 
-/// A command and what is known of its run.
+/// A command and its run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct CommandView {
@@ -224,20 +224,20 @@ pub struct CommandView {
     pub command: String,
     /// The folder it runs in.
     pub cwd: String,
-    /// Its cleaned output with colours as SGR escapes, head and tail; none before it ran.
+    /// Its cleaned output with colours as SGR escapes, head and tail; `None` before it ran.
     pub output: Option<String>,
-    /// How it ended or stands; none before it ran.
+    /// Its state; `None` before it ran.
     pub state: Option<CommandState>,
-    /// How long it ran, in milliseconds.
+    /// The duration of its run, in milliseconds.
     #[ts(type = "number | null")]
     pub duration_ms: Option<u64>,
-    /// The file with the whole output, when `output` is not all of it.
+    /// The file with the complete output, if `output` is only a part.
     pub log: Option<String>,
-    /// The handle by which a command that still runs is reached.
+    /// The handle of a command that is still running.
     pub handle: Option<String>,
 }
 
-/// How a command ended or stands.
+/// The state of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
@@ -252,20 +252,20 @@ pub enum CommandState {
         /// The signal's number.
         signal: i32,
     },
-    /// It waits for input.
+    /// It is waiting for input.
     Waiting,
-    /// It was still running when the call's time was over.
+    /// It was still running at the call's timeout.
     Running,
     /// It was killed on request.
     Killed,
-    /// It was ended because it ran longer than a command may. Never a success.
+    /// It exceeded the time limit of a command and was killed. Never a success.
     TimedOut,
-    /// It was running when Octo ended, and was ended with it. What it did until then may remain.
+    /// It was running when Octo ended, and ended with it. Its effects up to then may remain.
     EndedWithOcto,
 }
 
 impl CommandState {
-    /// Whether the command is over.
+    /// Returns whether the command is over.
     pub fn is_over(self) -> bool {
         match self {
             Self::Waiting | Self::Running => false,
@@ -278,11 +278,11 @@ impl CommandState {
     }
 }
 
-/// A command that went on after the call that started it was answered.
+/// A command that continued after Octo answered the call that started it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct BackgroundCommand {
-    /// By which the session reaches it; never used twice.
+    /// The handle by which the session addresses it; never reused.
     pub handle: String,
     /// The call that started it.
     pub call: CallId,
@@ -293,14 +293,14 @@ pub struct BackgroundCommand {
     /// When it was started.
     #[ts(type = "number")]
     pub started_at: Millis,
-    /// When it ended; none while it runs.
+    /// When it ended; `None` while it runs.
     #[ts(type = "number | null")]
     pub ended_at: Option<Millis>,
-    /// How it ended or stands.
+    /// Its state.
     pub state: CommandState,
-    /// The file with its output; none where it could not be written.
+    /// The file with its output; `None` if it could not be written.
     pub log: Option<String>,
-    /// The last line it wrote that is not empty, at most 200 characters; empty while it runs.
+    /// The last non-empty line of its output, at most 200 characters; empty while it runs.
     pub last_line: String,
 }
 
@@ -308,7 +308,7 @@ pub struct BackgroundCommand {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct FileMatches {
-    /// The path, relative to the session's folder where inside it.
+    /// The path, relative to the session's folder if inside it.
     pub path: String,
     /// Its lines.
     pub lines: Vec<MatchLine>,
@@ -321,9 +321,9 @@ pub struct MatchLine {
     /// The line's number, from 1.
     #[ts(type = "number")]
     pub number: u64,
-    /// The line, cut to a bearable length.
+    /// The line, cut to a displayable length.
     pub text: String,
-    /// Whether it matched, or only surrounds a match.
+    /// Whether it matched, or is only context.
     pub is_match: bool,
 }
 
@@ -331,22 +331,22 @@ pub struct MatchLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Todo {
-    /// Its number; never used twice in a session.
+    /// Its number; never reused in a session.
     pub id: u32,
-    /// What is to be done.
+    /// The work to do.
     pub task: String,
-    /// How it stands.
+    /// Its status.
     pub status: TodoStatus,
 }
 
-/// How an item of the plan stands.
+/// The status of a plan item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum TodoStatus {
-    /// Not begun.
+    /// Not started.
     Pending,
-    /// Being worked on.
+    /// In progress.
     InProgress,
     /// Done.
     Completed,

@@ -1,15 +1,15 @@
-//! A conversation taken elsewhere: pages around a message, branches, exported files.
+//! Access to whole conversations: pages around a message, branches, exported files.
 
 use crate::{MessageId, Millis, SessionId, TranscriptPage};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Which part of a conversation is read.
+/// The position of a part of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum TranscriptPlace {
-    /// The messages around this one, and it.
+    /// The messages around this one, including it.
     Around {
         /// The message.
         message: MessageId,
@@ -25,43 +25,43 @@ pub enum TranscriptPlace {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TranscriptPart {
-    /// Its messages with what they mention; `earlier` says whether there are messages before them.
+    /// Its messages with their turns and calls; `earlier` says whether there are messages before them.
     pub page: TranscriptPage,
-    /// Whether there are messages after them.
+    /// Whether there are later messages.
     pub later: bool,
 }
 
-/// Up to where a branch has the conversation.
+/// The end of a branch's copy of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum BranchPoint {
-    /// All of it, but for a turn that has not ended.
+    /// The whole conversation, except for a turn that has not ended.
     Whole,
-    /// Up to a message of the person's, without it; its content is the branch's draft.
+    /// Up to one of the person's messages, excluding it; its content becomes the branch's draft.
     Before {
         /// The message.
         message: MessageId,
     },
-    /// Up to any message, and it; results of calls it makes belong to it.
+    /// Up to and including any message, with the results of its calls.
     Through {
         /// The message.
         message: MessageId,
     },
 }
 
-/// Where a session's conversation comes from.
+/// The origin of a session's conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum SessionOrigin {
     /// Another session.
     Branch {
-        /// Which; none while that is in the trash.
+        /// The session; `None` while it is in the trash.
         session: Option<SessionId>,
         /// Its title.
         title: String,
-        /// Its last message the branch has, or none for all of them.
+        /// The last of its messages that the branch contains, or `None` for all of them.
         message: Option<MessageId>,
     },
     /// A file.
@@ -71,20 +71,20 @@ pub enum SessionOrigin {
     },
 }
 
-/// The form of an exported session.
+/// The format of an exported session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum ExportForm {
-    /// Text to read. Pictures are named.
+    /// Text to read. Pictures appear by name.
     Markdown,
-    /// A page to read in a browser: one file, no script, pictures within.
+    /// A page to read in a browser: one file, no script, embedded pictures.
     Html,
     /// Everything, for another Octo or a program.
     Json,
 }
 
-/// What an export would hold.
+/// A preview of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ExportPreview {
@@ -93,39 +93,39 @@ pub struct ExportPreview {
     /// The file's size in bytes.
     #[ts(type = "number")]
     pub bytes: u64,
-    /// What is in it, by kind; kinds that do not occur are left out.
+    /// The contents by kind; kinds that do not occur are omitted.
     pub parts: Vec<ExportPart>,
-    /// How many secrets are left out.
+    /// The number of secrets removed.
     pub secrets: u32,
 }
 
-/// One kind of thing in an export.
+/// One kind of content in an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ExportPart {
-    /// Which.
+    /// The kind.
     pub kind: ExportKind,
-    /// How many.
+    /// The number of items.
     pub count: u32,
-    /// How much they are before they are written in the export's form, in bytes.
+    /// Their size in bytes, before conversion to the export's format.
     #[ts(type = "number")]
     pub bytes: u64,
 }
 
-/// A kind of thing in an export.
+/// A kind of content in an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum ExportKind {
-    /// Messages of the person's.
+    /// The person's messages.
     Asked,
-    /// Messages of the model's.
+    /// The model's messages.
     Answers,
-    /// What the model thought, as far as it was shown.
+    /// The model's displayable reasoning.
     Reasoning,
-    /// Calls of tools with their results.
+    /// Tool calls with their results.
     Calls,
-    /// What Octo told the model.
+    /// Octo's messages to the model.
     Notices,
     /// Summaries of earlier messages.
     Summaries,
@@ -146,23 +146,24 @@ pub struct SessionExported {
     pub bytes: u64,
 }
 
-/// What a file of a session holds.
+/// A preview of an exported session's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ImportPreview {
     /// The session's title.
     pub title: String,
-    /// The folder it worked in, on whatever machine that was.
+    /// The folder it worked in, possibly on another machine.
     pub folder: String,
-    /// When it was last worked in.
+    /// When the session was last used.
     #[ts(type = "number")]
     pub updated_at: Millis,
-    /// How many messages it has.
+    /// The number of messages.
     pub messages: u32,
-    /// How many calls of tools. None of them is run again.
+    /// The number of tool calls. None of them runs again.
     pub calls: u32,
-    /// How many pictures.
+    /// The number of pictures.
     pub pictures: u32,
-    /// How many of what is no part of a conversation are left out: what an Octo told its model, attached documents.
+    /// The number of omitted items that are not part of the conversation: Octo's messages to its model,
+    /// attached documents.
     pub left_out: u32,
 }

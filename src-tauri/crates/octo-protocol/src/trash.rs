@@ -1,10 +1,10 @@
-//! The trash: what was deleted and can be brought back.
+//! The trash: deleted items that can be restored.
 
 use crate::{ApiError, BlobHash, Millis, SessionId, TrashId, TurnId};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// What kind of thing was deleted.
+/// The kind of a deleted item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -13,16 +13,16 @@ pub enum TrashKind {
     File,
     /// A session.
     Session,
-    /// A skill of the person's.
+    /// One of the person's skills.
     Skill,
     /// A memory.
     Memory,
-    /// A task: its file. Its runs and whether it was paused stay in the store.
+    /// A scheduled task: its file. Its runs and whether it was paused stay in the store.
     Task,
 }
 
 impl TrashKind {
-    /// Whether its content is a file or a folder, and not rows of the store.
+    /// Returns whether its content is a file or a folder, and not rows of the store.
     pub fn is_on_disk(self) -> bool {
         match self {
             TrashKind::File | TrashKind::Skill | TrashKind::Memory | TrashKind::Task => true,
@@ -31,14 +31,14 @@ impl TrashKind {
     }
 }
 
-/// The form a deleted file has on the disk.
+/// The form of a deleted file on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum TrashForm {
     /// An ordinary file.
     File,
-    /// A folder with all that is in it.
+    /// A folder with all its contents.
     Folder,
     /// A symbolic link.
     Link,
@@ -46,7 +46,7 @@ pub enum TrashForm {
     Special,
 }
 
-/// Who deleted something.
+/// Who deleted an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
@@ -57,48 +57,48 @@ pub enum RemovedBy {
     Person,
 }
 
-/// A thing in the trash.
+/// An entry in the trash.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TrashEntry {
     /// Its id.
     pub id: TrashId,
-    /// What it is.
+    /// Its kind.
     pub kind: TrashKind,
     /// Its form; a session counts as a folder.
     pub form: TrashForm,
-    /// The file's name or the session's title, bytes that are not text replaced.
+    /// The file's name or the session's title, with invalid UTF-8 replaced.
     pub name: String,
-    /// The folder it was in, absolute; of a session the folder it worked in.
+    /// The absolute folder it was in; for a session, its working folder.
     pub folder: String,
-    /// Its size in bytes, everything in it included.
+    /// Its total size in bytes.
     #[ts(type = "number")]
     pub size: u64,
-    /// How many files it holds; of a session how many messages.
+    /// The number of files in it; for a session, of messages.
     #[ts(type = "number")]
     pub files: u64,
-    /// Where a link leads, as it was written.
+    /// For a link, its target as written.
     pub link: Option<String>,
     /// When it was deleted.
     #[ts(type = "number")]
     pub at: Millis,
     /// Who deleted it.
     pub who: RemovedBy,
-    /// The session it was deleted in, or the one that was deleted.
+    /// The session in which it was deleted, or the deleted session.
     pub session: Option<SessionId>,
-    /// The turn it was deleted in, where that is known.
+    /// The turn in which it was deleted, if known.
     pub turn: Option<TurnId>,
-    /// The folder the session worked in.
+    /// The working folder of the session.
     pub project: Option<String>,
     /// The command that deleted it.
     pub command: Option<String>,
 }
 
-/// How much is in the trash.
+/// The totals of the trash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TrashTotals {
-    /// How many things.
+    /// The number of entries.
     #[ts(type = "number")]
     pub things: u64,
     /// Their size in bytes.
@@ -112,7 +112,7 @@ pub struct TrashTotals {
 pub struct TrashPage {
     /// The page.
     pub entries: Vec<TrashEntry>,
-    /// All that match.
+    /// The totals of all matching entries.
     pub found: TrashTotals,
 }
 
@@ -120,45 +120,45 @@ pub struct TrashPage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TrashOverview {
-    /// All there is.
+    /// The totals of all entries.
     pub totals: TrashTotals,
-    /// The projects things were deleted in, most recently used first, at most 200.
+    /// The projects with deletions, most recently used first, at most 200.
     pub projects: Vec<String>,
 }
 
-/// Which things are meant.
+/// A selection of entries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum TrashChoice {
-    /// These.
+    /// The entries with these ids.
     These {
         /// Their ids.
         ids: Vec<TrashId>,
     },
-    /// Everything deleted before a moment.
+    /// All entries deleted before a moment.
     Before {
-        /// The moment; what comes later is not meant.
+        /// The moment; later entries are excluded.
         #[ts(type = "number")]
         at: Millis,
     },
 }
 
-/// What to do where a restored file's name is taken.
+/// The action if a restored file's name is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(export)]
 pub enum OnConflict {
-    /// Leave both as they are and say so.
+    /// Leave both unchanged and report the conflict.
     #[default]
     Ask,
-    /// Put what is there into the trash.
+    /// Move the existing file to the trash.
     Replace,
     /// Restore under a name with a number.
     KeepBoth,
 }
 
-/// A thing that is where another one is to be restored.
+/// A file in the way of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct PresentThing {
@@ -166,73 +166,73 @@ pub struct PresentThing {
     pub path: String,
     /// Its form.
     pub form: TrashForm,
-    /// Its own size in bytes; of a folder 0.
+    /// Its own size in bytes; 0 for a folder.
     #[ts(type = "number")]
     pub size: u64,
-    /// When it was last changed, where that is known.
+    /// When it was last changed, if known.
     #[ts(type = "number | null")]
     pub modified: Option<Millis>,
 }
 
-/// What came of restoring one thing.
+/// The result of restoring one entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
 pub enum Restored {
-    /// It is back.
+    /// It is restored.
     Done {
-        /// Which.
+        /// The entry.
         id: TrashId,
-        /// Where it is; of a session its id.
+        /// Its path; for a session, its id.
         at: String,
     },
-    /// A task is back, and paused: a time at which it would have run passed meanwhile.
+    /// A task is restored, and paused: one of its run times passed meanwhile.
     Paused {
-        /// Which.
+        /// The entry.
         id: TrashId,
-        /// Where its file is.
+        /// The path of its file.
         at: String,
-        /// The name of its file, by which it is asked for.
+        /// The name of its file, which identifies the task in requests.
         task: String,
     },
-    /// Something else is there; nothing was changed.
+    /// Another file is in the way; nothing was changed.
     Taken {
-        /// Which.
+        /// The entry.
         id: TrashId,
-        /// What is there.
+        /// The existing file.
         present: PresentThing,
     },
     /// It could not be restored; it is still in the trash.
     Failed {
-        /// Which.
+        /// The entry.
         id: TrashId,
-        /// Why.
+        /// The error.
         error: ApiError,
     },
 }
 
-/// What came of restoring.
+/// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TrashRestored {
-    /// One for each thing, in the order they were named.
+    /// One per entry, in the order of the request.
     pub outcomes: Vec<Restored>,
 }
 
-/// What came of deleting for good.
+/// The result of a permanent deletion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct EmptyReport {
-    /// What is gone.
+    /// The totals of the deleted entries.
     pub removed: TrashTotals,
-    /// How many things could not be removed and stay.
+    /// The number of entries that could not be deleted.
     #[ts(type = "number")]
     pub kept: u64,
-    /// Why the first of them stays.
+    /// Why the first of them could not be deleted.
     pub error: Option<ApiError>,
 }
 
-/// What is shown of a thing in the trash, capped.
+/// The preview of an entry in the trash, capped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
@@ -246,57 +246,57 @@ pub enum TrashLook {
     },
     /// A picture.
     Picture {
-        /// Where its bytes are.
+        /// The blob with its bytes.
         blob: BlobHash,
     },
-    /// What a folder holds.
+    /// The contents of a folder.
     Folder {
         /// Names, folders with a trailing slash.
         entries: Vec<String>,
-        /// Entries in the folder, listed or not.
+        /// The total number of entries, listed or not.
         #[ts(type = "number")]
         total: u64,
     },
-    /// Where a link leads.
+    /// The target of a link.
     Link {
-        /// As it was written.
+        /// The target as written.
         target: String,
     },
-    /// A session's last words.
+    /// The end of a session.
     Session {
         /// The beginnings of its last messages, oldest first.
         lines: Vec<String>,
     },
-    /// Nothing can be shown.
+    /// No preview is available.
     Nothing,
 }
 
-/// A thing in the trash, looked at.
+/// An entry in the trash with its preview.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TrashPreview {
-    /// It.
+    /// The entry.
     pub entry: TrashEntry,
-    /// What is in it.
+    /// The preview.
     pub look: TrashLook,
-    /// What is at its old place now.
+    /// The file now at its old path.
     pub present: Option<PresentThing>,
-    /// Until when it is kept by age; none for no limit.
+    /// When its retention by age ends; `None` for no limit.
     #[ts(type = "number | null")]
     pub until: Option<Millis>,
-    /// The title of the session it was deleted in, where that is still in the list.
+    /// The title of the session in which it was deleted, if it is still in the list.
     pub session_title: Option<String>,
 }
 
-/// How long and how much is kept in the trash. The oldest goes first, and what was deleted within the last day
-/// stays, except for folders that can be made again (dependencies, build output, caches).
+/// The limits of the trash. The oldest entry is deleted first, and entries of the last day stay, except for
+/// folders that can be made again (dependencies, build output, caches).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
 #[ts(export)]
 pub struct TrashLimits {
-    /// Days; none for no limit.
+    /// The retention in days; `None` for no limit.
     pub days: Option<u32>,
-    /// Bytes in all; none for no limit.
+    /// The total size in bytes; `None` for no limit.
     #[ts(type = "number | null")]
     pub bytes: Option<u64>,
 }

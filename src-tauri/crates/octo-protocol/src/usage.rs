@@ -1,4 +1,4 @@
-//! What a model call cost.
+//! Token usage of model calls.
 
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
@@ -23,14 +23,15 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// All input tokens, however they were billed.
+    /// Returns all input tokens, however they were billed.
     ///
-    /// Saturating, as all sums here: what a server reports may be nonsense.
+    /// Saturates, like all sums here: a server may report nonsense.
     pub fn total_input(&self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
     }
 
-    /// What the conversation takes in the model's window after the call: everything sent, and the answer.
+    /// Returns the tokens that the conversation uses in the model's window after the call: everything sent, and
+    /// the answer.
     pub fn context(&self) -> u64 {
         self.total_input().saturating_add(self.output)
     }

@@ -1,8 +1,8 @@
-//! The one catalogue of words a person sees, in English and Chinese.
+//! The single catalogue of the words a person sees, in English and Chinese.
 //!
 //! The JSON files in `words/` at the repository's root are the source; the page imports the same files, except
-//! `chats.json`: what is said in chats is said by the core alone.
-//! Rust uses them where there is no page: headless output, dialogs, notifications, chats.
+//! `chats.json`: only the core writes to chats. Rust uses them wherever there is no page: headless output,
+//! dialogs, notifications, chats.
 
 use crate::{ApiError, Language};
 use std::{collections::BTreeMap, sync::LazyLock};
@@ -18,20 +18,21 @@ const ZH: &[&str] = &[
     include_str!("../../../../words/zh/chats.json"),
 ];
 
-/// Between the items of a list in an argument, until it is said: the separator is the language's own.
+/// Separates the items of a list argument until rendering replaces it with the language's own separator.
 pub const LIST: &str = "\u{1f}";
 
 static CATALOGUES: LazyLock<[BTreeMap<String, String>; 2]> = LazyLock::new(|| [read(EN), read(ZH)]);
 
 fn read(files: &[&str]) -> BTreeMap<String, String> {
-    // A file that does not parse shows its keys instead of words; the tests of this module forbid it.
+    // A file that does not parse shows its keys instead of words; this module's tests prevent that.
     files
         .iter()
         .flat_map(|file| serde_json::from_str::<BTreeMap<String, String>>(file).unwrap_or_default())
         .collect()
 }
 
-/// The words for `key` with `{name}` placeholders filled from `args`. An unknown key shows itself.
+/// Returns the words for `key` with `{name}` placeholders filled from `args`, or the key itself if it is
+/// unknown.
 pub fn say(language: Language, key: &str, args: &BTreeMap<String, String>) -> String {
     let [en, zh] = &*CATALOGUES;
     let chosen = if resolve(language) == Language::Zh { zh } else { en };
@@ -40,7 +41,7 @@ pub fn say(language: Language, key: &str, args: &BTreeMap<String, String>) -> St
     fill(template, args).replace(LIST, comma)
 }
 
-/// The words for an error, its detail after them.
+/// Returns the words for an error, followed by its detail.
 pub fn explain(language: Language, error: &ApiError) -> String {
     let words = say(language, &format!("error.{}", error.key), &error.args);
     match &error.detail {
@@ -49,7 +50,7 @@ pub fn explain(language: Language, error: &ApiError) -> String {
     }
 }
 
-/// [`Language::System`] made definite: by what this run's environment says, or by the person's system.
+/// Resolves [`Language::System`] to a language: from this run's environment, or from the person's system.
 pub fn resolve(language: Language) -> Language {
     match language {
         Language::System => {
@@ -60,8 +61,9 @@ pub fn resolve(language: Language) -> Language {
     }
 }
 
-/// Programs that are not started from a terminal find no locale in their environment on macOS and Windows; there
-/// `LANG` is also a terminal's, not the person's choice for their system. `LC_ALL` is meant everywhere.
+/// On macOS and Windows a program not started from a terminal finds no locale in its environment; there `LANG`
+/// also belongs to a terminal and is not the person's choice for their system. `LC_ALL` is deliberate
+/// everywhere.
 fn of_locales(said: impl Fn(&'static str) -> Option<String>, system: Option<String>) -> Language {
     let of = |name| said(name).filter(|value| !value.is_empty());
     let locale = of("LC_ALL").or(system).or_else(|| of("LC_MESSAGES")).or_else(|| of("LANG"));
@@ -153,7 +155,8 @@ mod tests {
         assert!(explain(Language::Zh, &error).contains("/model、/mode？"));
     }
 
-    /// One voice, and the punctuation of the language: half-width marks between Chinese characters look like faults.
+    /// Consistent address and the language's own punctuation: half-width marks between Chinese characters look
+    /// like errors.
     #[test]
     fn the_chinese_has_one_form_of_address_and_its_own_punctuation() {
         let han = |c: &char| ('\u{4e00}'..='\u{9fff}').contains(c) || "”」）".contains(*c);

@@ -1,4 +1,4 @@
-//! Requests about what runs in this Octo.
+//! Requests about the activity in this Octo.
 
 use super::{Call, Done, Request};
 use crate::{ActivityId, ActivityState, StoppedActivity};
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 super::domain! {
-    /// Requests about what runs in this Octo.
+    /// Requests about the activity in this Octo.
     ActivityRequest in Activity, ActivityReplies {
-        /// All that runs. Whoever watches [`crate::Topic::Activity`] is told of it without asking.
+        /// Returns all activity. Subscribers of [`crate::Topic::Activity`] receive it without asking.
         GetActivity {} -> ActivityState;
-        /// Stop one thing. One that is over already is no fault.
+        /// Stops one activity. Succeeds if it is already over.
         StopActivity {
-            /// Which.
+            /// The activity.
             id: ActivityId,
         } -> Done;
-        /// Stop everything, what waits for a place first. What could not be stopped is still among what runs.
+        /// Stops all activity, queued turns first. Anything that could not be stopped remains listed.
         StopAllActivity {} -> StoppedActivity;
     }
 }

@@ -12,56 +12,57 @@ super::domain! {
     /// Requests about settings and the application.
     #[expect(clippy::large_enum_variant, reason = "a request is moved a few times; settings seldom change")]
     AppRequest in App, AppReplies {
-        /// Settings and models.
+        /// Returns settings and models.
         GetSettings {} -> SettingsSnapshot;
-        /// Change settings.
+        /// Changes settings.
         ChangeSettings {
-            /// What changes.
+            /// The changes.
             patch: SettingsPatch,
         } -> SettingsSnapshot;
-        /// Trust other certificates beside the system's where models are reached. They are read before they are kept.
+        /// Trusts further certificates, in addition to the system's, when connecting to models. Octo parses
+        /// them before it stores them.
         TrustCertificates {
-            /// Where they come from.
+            /// Their source.
             source: CertificateSource,
         } -> SettingsSnapshot;
-        /// Try whether the world is reached this way: one server is asked for its first page, with the certificates that
-        /// are trusted. Nothing is kept.
+        /// Tests a proxy: requests the first page of one server, with the trusted certificates. Stores nothing.
         TryProxy {
-            /// The way.
+            /// The proxy.
             proxy: ProxyChoice,
         } -> ProxyTried;
-        /// Use a provider of web searches, or change one in use; its key goes to the keychain.
+        /// Adds a web search provider, or changes an existing one; its key is stored in the keychain.
         SaveSearchProvider {
             /// The provider.
             draft: SearchProviderDraft,
         } -> SettingsSnapshot;
-        /// Use a provider of web searches no more, and forget its key.
+        /// Removes a web search provider and its key.
         RemoveSearchProvider {
-            /// Which.
+            /// The provider.
             kind: SearchProviderKind,
         } -> SettingsSnapshot;
-        /// In which order the providers in use are asked; those not named keep their order behind.
+        /// Sets the order in which search providers are tried; unnamed ones follow in their current order.
         OrderSearchProviders {
-            /// The first is asked first.
+            /// The providers, first to last.
             order: Vec<SearchProviderKind>,
         } -> SettingsSnapshot;
-        /// What this Octo is.
+        /// Returns information about this Octo.
         GetAbout {} -> About;
-        /// The slash commands, for the composer's menu.
+        /// Returns the slash commands for the composer's menu.
         ListCommands {
-            /// The folder whose skills are commands too; none for the built-in ones and the skills that need none.
+            /// The folder whose skills count as commands; `None` for the built-in commands and the skills that
+            /// need no folder.
             folder: Option<String>,
         } -> Commands;
-        /// The profiles a session can start with.
+        /// Returns the profiles a session can start with.
         ListProfiles {} -> Profiles;
-        /// Keep a pasted or dropped picture.
+        /// Stores a pasted or dropped picture.
         PutBlob {
             /// Its bytes, base64. At most 20 MiB decoded.
             base64: String,
             /// Its name.
             name: String,
         } -> BlobRef;
-        /// Make blocks of files: pictures a model can be shown are kept and become pictures, everything else
+        /// Turns files into blocks: pictures a model accepts are stored and become pictures, everything else
         /// (folders too) is named by its path. The files themselves are only read.
         AttachFiles {
             /// Absolute paths, at most 200.
@@ -70,7 +71,7 @@ super::domain! {
     }
 }
 
-/// A way to the world that works.
+/// A working proxy configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct ProxyTried {
@@ -78,7 +79,7 @@ pub struct ProxyTried {
     pub host: String,
 }
 
-/// What this Octo is.
+/// Information about this Octo.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct About {
@@ -86,9 +87,9 @@ pub struct About {
     pub version: String,
     /// The home folder.
     pub home: String,
-    /// The person's home folder, to show paths short.
+    /// The person's home folder, for abbreviating paths.
     pub user_home: String,
-    /// The language the system has, as `en` or `zh`.
+    /// The system's language, as `en` or `zh`.
     pub system_language: String,
 }
 
@@ -96,7 +97,7 @@ pub struct About {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Commands {
-    /// In the order they are shown.
+    /// The commands, in display order.
     pub commands: Vec<CommandInfo>,
 }
 
@@ -106,15 +107,15 @@ pub struct Commands {
 pub struct CommandInfo {
     /// Its name without the slash.
     pub name: String,
-    /// What it does: of a skill its own words, none for a built-in command, which has `command.<name>` in the
-    /// word catalogue.
+    /// Its description: a skill's own text, or `None` for a built-in command, which `command.<name>` of the
+    /// word catalogue describes.
     pub description: Option<String>,
-    /// A skill's own words in Chinese, where it has them.
+    /// A skill's own description in Chinese, if it has one.
     pub description_zh: Option<String>,
-    /// What its argument is, as a hint; empty when it takes none. Of a built-in command the catalogue may have words
-    /// for it, as `command.<name>.argument`.
+    /// A hint for its argument; empty if it takes none. For a built-in command the word catalogue may have
+    /// text, as `command.<name>.argument`.
     pub argument: String,
-    /// A skill's hint in Chinese, where it has one.
+    /// A skill's hint in Chinese, if it has one.
     pub argument_zh: Option<String>,
 }
 
@@ -126,25 +127,25 @@ pub struct Profiles {
     pub profiles: Vec<ProfileInfo>,
 }
 
-/// What became of files that were to be attached.
+/// The result of attaching files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Attached {
-    /// Pictures and files, in the order they were named.
+    /// Pictures and files, in the order of the request.
     pub blocks: Vec<Block>,
-    /// What could not be attached, and why.
+    /// The errors of files that could not be attached.
     pub refused: Vec<ApiError>,
-    /// What was attached in another way than could be expected: a picture that is too large, by its path.
+    /// Notes on files attached in an unexpected way: a picture that is too large, by its path.
     pub remarks: Vec<ApiError>,
 }
 
-/// A kept blob.
+/// A stored blob.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct BlobRef {
     /// Its hash.
     pub blob: BlobHash,
-    /// Its media type, found from its bytes.
+    /// Its media type, detected from its bytes.
     pub media_type: String,
     /// Its name.
     pub name: String,

@@ -8,60 +8,60 @@ use ts_rs::TS;
 super::domain! {
     /// Requests about the person's browser.
     BrowserRequest in Browser, BrowserReplies {
-        /// The browsers of this machine and how each answers. Asks the person nothing.
+        /// Returns the browsers of this machine and how each responds to a connection. Does not ask the person.
         FindBrowsers {} -> FoundBrowsers;
-        /// Choose the browser Octo works in. Ends the connection to another one.
+        /// Chooses the browser Octo works in. Ends the connection to any other.
         ChooseBrowser {
-            /// Which.
+            /// The browser.
             choice: BrowserChoice,
         } -> Done;
-        /// Attach. Answers at once; how it goes is told on the browser's topic.
+        /// Attaches to the browser. Replies at once; the browser topic reports the progress.
         AttachBrowser {} -> Done;
-        /// Give up waiting for the person's Allow, or end the connection. Tabs stay as they are.
+        /// Stops waiting for the person's Allow, or ends the connection. Tabs stay as they are.
         DetachBrowser {} -> Done;
-        /// Look at all that is needed to work in a browser. Asks the person nothing by itself.
+        /// Checks all prerequisites for working in a browser. Does not ask the person.
         ExamineBrowser {} -> BrowserReport;
-        /// The person takes the page over: the agent's next act in it waits.
+        /// Gives the person control of the page: the agent's next action in it waits.
         TakePage {
             /// The session that works there.
             session: SessionId,
         } -> Done;
-        /// The person hands the page back.
+        /// Hands the page back to the agent.
         GiveBackPage {
             /// The session that works there.
             session: SessionId,
         } -> Done;
-        /// The sites that may be worked on without asking, for good.
+        /// Returns the sites on which the agent may always work without asking.
         ListSites {} -> GrantedSites;
-        /// Ask about this site again.
+        /// Revokes the permission for a site.
         ForgetSite {
-            /// Which, and where it holds.
+            /// The site and its folder.
             site: GrantedSite,
         } -> Done;
-        /// The secrets that may be typed by name.
+        /// Returns the secrets that the agent can type by name.
         ListSiteSecrets {} -> SiteSecrets;
-        /// Keep a secret for one site. One of the same name is replaced, its site included.
+        /// Stores a secret for one site. Replaces one of the same name, its site included.
         SaveSiteSecret {
-            /// What it is called.
+            /// The name.
             name: String,
-            /// The site, or any address there; encrypted, or on this machine.
+            /// The site, or any address on it; it must use encryption or be on this machine.
             site: String,
             /// Its value; at least four characters.
             value: Secret,
         } -> SiteSecret;
-        /// Forget a secret, its value included.
+        /// Deletes a secret and its value.
         ForgetSiteSecret {
-            /// What it is called.
+            /// The name.
             name: String,
         } -> Done;
     }
 }
 
-/// The secrets that may be typed by name.
+/// The secrets that the agent can type by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SiteSecrets {
-    /// They, by site and name.
+    /// The secrets, by site and name.
     pub secrets: Vec<SiteSecret>,
 }
 
@@ -69,24 +69,24 @@ pub struct SiteSecrets {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct FoundBrowsers {
-    /// They, in the order they are tried.
+    /// The browsers, in the order in which Octo tries them.
     pub browsers: Vec<FoundBrowser>,
-    /// Whether Octo can start one with a profile of its own on this system.
+    /// Whether Octo can start a browser with its own profile on this system.
     pub own: bool,
 }
 
-/// What the doctor found.
+/// The results of the browser check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct BrowserReport {
-    /// A line for each check, in the order they build on each other.
+    /// The checks, in order of dependency.
     pub checks: Vec<BrowserCheck>,
 }
 
-/// Sites that may be worked on without asking.
+/// Sites on which the agent may work without asking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct GrantedSites {
-    /// They, by name.
+    /// The sites, by name.
     pub sites: Vec<GrantedSite>,
 }

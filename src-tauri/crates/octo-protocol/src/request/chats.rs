@@ -8,35 +8,35 @@ use ts_rs::TS;
 super::domain! {
     /// Requests about chat services.
     ChatRequest in Chats, ChatReplies {
-        /// How they are.
+        /// Returns the state of the chat services.
         GetChats {} -> ChatState;
-        /// Ask the service whose token it is. Keeps nothing.
+        /// Asks the service for the token's bot. Stores nothing.
         TestTelegram {
-            /// What was entered.
+            /// The entered settings.
             draft: TelegramDraft,
         } -> ChatAccount;
-        /// Keep it, tested or not, and connect. The token goes into the keychain.
+        /// Stores the settings, tested or not, and connects. The token is stored in the keychain.
         SaveTelegram {
-            /// What was entered.
+            /// The entered settings.
             draft: TelegramDraft,
-            /// The bot it was tested with; none where it was not.
+            /// The bot the token was tested with; `None` if it was not tested.
             bot: Option<ChatAccount>,
         } -> SettingsSnapshot;
-        /// Let messages come, or not. What is written meanwhile waits at the service for a day.
+        /// Turns receiving messages on or off. While it is off, messages wait at the service for a day.
         SwitchTelegram {
-            /// Whether they are to come.
+            /// Whether to receive messages.
             on: Switch,
         } -> SettingsSnapshot;
-        /// Forget it, its token, and who may write. Sessions are kept.
+        /// Removes the service, its token, and the allowed people. Keeps their sessions.
         RemoveTelegram {} -> SettingsSnapshot;
-        /// Let somebody write: whoever was given this code in their chat.
+        /// Allows a person to write: the one who received this code in their chat.
         PairPerson {
-            /// The code, as it was typed.
+            /// The code, as the person typed it.
             code: String,
         } -> PairedPerson;
-        /// Let somebody not write any more. Their sessions are kept.
+        /// Revokes a person's permission to write. Keeps their sessions.
         UnpairPerson {
-            /// Who; see [`PairedPerson::key`].
+            /// The person; see [`PairedPerson::key`].
             #[ts(type = "number")]
             person: i64,
         } -> Done;

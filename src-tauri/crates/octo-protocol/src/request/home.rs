@@ -11,58 +11,60 @@ use ts_rs::TS;
 super::domain! {
     /// Requests about Octo's home and its state.
     HomeRequest in Home, HomeReplies {
-        /// What the home takes, part by part.
+        /// Returns the disk usage of the home, part by part.
         MeasureHome {} -> HomeSizes;
-        /// Copy the home into a new folder: the database as of one moment, and the files. Keys stay in the keychain.
+        /// Copies the home into a new folder: the database as of one moment, and the files. Keys stay in the
+        /// keychain.
         BackUpHome {
-            /// The absolute folder to make that folder in; it must not lie in the home.
+            /// The absolute folder in which to create that folder; it must not be inside the home.
             to: String,
         } -> HomeBackup;
-        /// End everything and delete it: every session, setting, skill, memory and key. There is no way back, and
-        /// this Octo answers nothing afterwards.
+        /// Stops everything and deletes it: every session, setting, skill, memory and key. This cannot be
+        /// undone, and this Octo answers no further requests.
         EraseHome {
-            /// The home's absolute path, as [`crate::About`] says it: nothing is deleted by mistake.
+            /// The home's absolute path, as in [`crate::About`], to prevent an accidental deletion.
             confirm: String,
         } -> HomeErased;
-        /// Where the home is, what is planned for it, and what was put aside.
+        /// Returns the location of the home, the plan for its next start, and the old homes.
         GetResidence {} -> ResidenceState;
-        /// Look at a copy of a home: it is read through, and nothing is changed.
+        /// Inspects a copy of a home: reads all of it, and changes nothing.
         LookAtCopy {
-            /// The absolute folder it is in.
+            /// The absolute folder that contains it.
             from: String,
         } -> CopyLook;
-        /// Let a copy take the home's place at the next start. What it needs is made beside the home now; the present
-        /// home is put aside whole. Keys are in no copy: those in the keychain stay as they are.
+        /// Replaces the home with a copy at the next start. Octo prepares the copy next to the home now; it
+        /// keeps the whole current home under another name. No copy contains keys: those in the keychain stay
+        /// as they are.
         RestoreHome {
             /// The absolute folder of the copy.
             from: String,
         } -> ResidenceState;
-        /// Move the home at the next start. The present one is kept until the person deletes it.
+        /// Moves the home at the next start. The current one is kept until the person deletes it.
         MoveHome {
-            /// The absolute folder it goes into, which is there and empty.
+            /// The absolute path of an existing, empty folder.
             to: String,
         } -> ResidenceState;
-        /// Do neither after all.
+        /// Cancels the planned restore or move.
         CancelHomePlan {} -> ResidenceState;
-        /// Delete a home that was put aside, for good.
+        /// Permanently deletes an old home.
         DropKeptHome {
-            /// Its absolute path, as [`ResidenceState::kept`] says it.
+            /// Its absolute path, as in [`ResidenceState::kept`].
             path: String,
         } -> KeptHomeDropped;
-        /// What can take the place of the database, where it is damaged and this Octo did not start.
+        /// Returns the replacements for the database, if it is damaged and this Octo did not start.
         LookAtDamage {} -> DatabaseDamage;
-        /// Set the damaged database aside and put another in its place. Octo then starts with the next request.
+        /// Moves the damaged database away and replaces it. Octo then starts with the next request.
         ReplaceDatabase {
-            /// The backup that was looked at, by its absolute path; none for a database with nothing in it.
+            /// The absolute path of the inspected backup; `None` for an empty database.
             backup: Option<String>,
         } -> DatabaseReplaced;
-        /// Make a report of the state, to be looked at. Nothing is written.
+        /// Makes a diagnostic report for inspection. Writes nothing.
         MakeDiagnostics {} -> Diagnostics;
-        /// Write a report that was looked at.
+        /// Writes an inspected report to disk.
         SaveDiagnostics {
-            /// Which.
+            /// The report.
             id: DiagnosticsId,
-            /// The absolute folder to write it into.
+            /// The absolute folder to write to.
             to: String,
         } -> SavedFile;
     }

@@ -1,4 +1,4 @@
-//! Requests about what model calls used and cost.
+//! Requests about usage and cost of model calls.
 
 use super::{Call, Request};
 use crate::{AboveIdeal, BilledCall, Millis, MissLine, MissedCall, SessionId, SpendingLine, TurnId};
@@ -6,45 +6,45 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 super::domain! {
-    /// Requests about what model calls used and cost.
+    /// Requests about usage and cost of model calls.
     LedgerRequest in Ledger, LedgerReplies {
-        /// The model calls of a turn, oldest first.
+        /// Returns the model calls of a turn, oldest first.
         CallsOfTurn {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// Which turn.
+            /// The turn.
             turn: TurnId,
         } -> BilledCalls;
-        /// What was spent between two moments, in all sessions.
+        /// Returns the spending between two moments, in all sessions.
         ReportSpending {
-            /// From when on.
+            /// The start.
             #[ts(type = "number")]
             from: Millis,
-            /// Up to when; not included.
+            /// The end, exclusive.
             #[ts(type = "number")]
             to: Millis,
         } -> SpendingReport;
     }
 }
 
-/// Lines of the ledger.
+/// Entries of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct BilledCalls {
-    /// Oldest first.
+    /// The calls, oldest first.
     pub calls: Vec<BilledCall>,
 }
 
-/// What was spent.
+/// The spending of a period.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SpendingReport {
     /// By day, model and purpose, oldest day first.
     pub lines: Vec<SpendingLine>,
-    /// Why calls read less from the cache than they should have, the dearest reason first.
+    /// Why calls read less from the cache than expected, the most expensive reason first.
     pub misses: Vec<MissLine>,
-    /// The calls that paid most for it, the dearest first; at most twelve.
+    /// The calls that paid most for it, the most expensive first; at most twelve.
     pub dearest: Vec<MissedCall>,
-    /// What was spent beyond the ideal.
+    /// The spending above the ideal.
     pub above: AboveIdeal,
 }

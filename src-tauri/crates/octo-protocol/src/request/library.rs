@@ -11,93 +11,93 @@ use ts_rs::TS;
 super::domain! {
     /// Requests about skills.
     SkillRequest in Skills, SkillReplies {
-        /// All skills, as a folder sees them.
+        /// Returns all skills visible in a folder.
         ListSkills {
-            /// The absolute folder; none for those that need none.
+            /// The absolute folder; `None` for the skills that need no folder.
             folder: Option<String>,
         } -> Skills;
-        /// One skill, whole.
+        /// Returns a complete skill.
         GetSkill {
-            /// Which.
+            /// The skill.
             skill: SkillRef,
         } -> SkillSheet;
-        /// Turn a skill on or off. Takes effect in sessions that run, without changing what was sent.
+        /// Turns a skill on or off. Takes effect in running sessions, without changing messages already sent.
         SwitchSkill {
-            /// Which.
+            /// The skill.
             skill: SkillRef,
-            /// Whether it can be used; none to leave it.
+            /// Whether it is usable; `None` leaves the setting unchanged.
             on: Option<Switch>,
-            /// Whether the agent may start it by itself; none to leave it.
+            /// Whether the agent may start it on its own; `None` leaves the setting unchanged.
             automatic: Option<Switch>,
         } -> Done;
-        /// The person looked at a skill that came with a folder and accepts it as they saw it. Refused where it is
-        /// another one since.
+        /// Accepts a skill that came with a folder, in the version the person saw. Refused if it has changed
+        /// since.
         AcceptSkill {
-            /// Which.
+            /// The skill.
             skill: SkillRef,
-            /// What they saw (see [`SkillSheet::seen`]).
+            /// The version they saw (see [`SkillSheet::seen`]).
             seen: String,
         } -> Done;
-        /// Write a skill's `SKILL.md`. The version before is kept. Refused where it says something else than what was
-        /// edited.
+        /// Writes a skill's `SKILL.md` and keeps the previous version. Refused if the file differs from the
+        /// edited text.
         SaveSkill {
-            /// Which; it must be one Octo may write.
+            /// The skill; Octo must be allowed to write it.
             skill: SkillRef,
-            /// The text that was edited (see [`SkillSheet::text`]).
+            /// The text before the edit (see [`SkillSheet::text`]).
             from: String,
             /// The new text.
             text: String,
         } -> SkillSheet;
-        /// An earlier version of a `SKILL.md`.
+        /// Returns an earlier version of a `SKILL.md`.
         GetSkillVersion {
-            /// Of which.
+            /// The skill.
             skill: SkillRef,
             /// Its number.
             number: u32,
         } -> SkillText;
-        /// Put a skill into the trash.
+        /// Moves a skill to the trash.
         DeleteSkill {
-            /// Which.
+            /// The skill.
             skill: SkillRef,
         } -> Done;
-        /// Write a skill as an archive that follows the public format.
+        /// Writes a skill as an archive in the public format.
         ExportSkill {
-            /// Which.
+            /// The skill.
             skill: SkillRef,
             /// The absolute path of the archive; it must not exist.
             to: String,
         } -> SkillExported;
-        /// Look at what skills a folder, an archive or a repository holds. Installs nothing.
+        /// Inspects the skills in a folder, an archive or a repository. Installs nothing.
         InspectSkills {
             /// An absolute path, or an address that begins with `https://`.
             from: String,
         } -> SkillOffer;
-        /// Install what was looked at.
+        /// Installs inspected skills.
         InstallSkills {
             /// The offer.
             offer: SuggestionId,
-            /// Which of its skills.
+            /// The skills to install.
             names: Vec<String>,
-            /// Those of them that replace a skill the person has; it goes to the trash.
+            /// The names that replace one of the person's skills; it moves to the trash.
             replace: Vec<String>,
         } -> SkillsInstalled;
-        /// Look for skills other agents left on this machine. Installs nothing.
+        /// Finds skills that other agents installed on this machine. Installs nothing.
         FindOtherSkills {
-            /// A further absolute folder to look in.
+            /// A further absolute folder to search.
             folder: Option<String>,
         } -> OtherSkillFolders;
-        /// Import skills that were found.
+        /// Imports skills that were found.
         ImportSkills {
-            /// Which, and what happens where the person has one of that name.
+            /// The skills, and the action for a name the person already has.
             choices: Vec<SkillImportChoice>,
         } -> SkillsImported;
-        /// What Octo proposes, newest first.
+        /// Returns Octo's suggestions, newest first.
         ListSuggestions {} -> Suggestions;
-        /// Say what becomes of a suggestion.
+        /// Answers a suggestion.
         AnswerSuggestion {
-            /// Which.
+            /// The suggestion.
             id: SuggestionId,
-            /// What.
+            /// The answer.
             answer: SuggestionAnswer,
         } -> Done;
     }
@@ -106,39 +106,39 @@ super::domain! {
 super::domain! {
     /// Requests about memories.
     MemoryRequest in Memory, MemoryReplies {
-        /// Memories, newest first.
+        /// Returns memories, newest first.
         ListMemories {
             /// Only those that contain this; empty for all.
             query: String,
         } -> Memories;
-        /// One memory, whole.
+        /// Returns a complete memory.
         GetMemory {
             /// The name of its file.
             file: String,
         } -> MemorySheet;
-        /// Write a memory.
+        /// Writes a memory.
         SaveMemory {
-            /// The name of its file; none for a new one.
+            /// The name of its file; `None` to create one.
             file: Option<String>,
             /// Its topic.
             topic: String,
-            /// What is in it, one line.
+            /// A one-line description of its content.
             description: String,
             /// Its body.
             body: String,
-            /// The version that was edited (see [`MemorySheet::version`]); none to write a new one.
+            /// The version before the edit (see [`MemorySheet::version`]); `None` to create one.
             version: Option<String>,
         } -> MemorySheet;
-        /// Put a memory into the trash.
+        /// Moves a memory to the trash.
         DeleteMemory {
             /// The name of its file.
             file: String,
         } -> Done;
-        /// SOUL.md and USER.md.
+        /// Returns SOUL.md and USER.md.
         GetPersona {} -> Persona;
-        /// Write SOUL.md or USER.md. Empty text brings Octo's own words back. Sessions begun before keep theirs.
+        /// Writes SOUL.md or USER.md. Empty text restores Octo's default text. Existing sessions keep theirs.
         SavePersona {
-            /// Which.
+            /// The file.
             kind: PersonaKind,
             /// The text.
             text: String,
@@ -146,11 +146,11 @@ super::domain! {
     }
 }
 
-/// Skills as a folder sees them.
+/// The skills visible in a folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Skills {
-    /// The folder's own first, then the person's, then Octo's, each by name.
+    /// The folder's own first, then the person's, then Octo's, each group by name.
     pub skills: Vec<SkillCard>,
 }
 
@@ -162,33 +162,33 @@ pub struct SkillText {
     pub text: String,
 }
 
-/// What became of an export.
+/// The result of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SkillExported {
     /// The archive's absolute path.
     pub path: String,
-    /// Keys of the `SKILL.md` the public format does not know, which were left out.
+    /// Keys of the `SKILL.md` that the public format does not define, which the export omits.
     pub left_out: Vec<String>,
 }
 
-/// What was installed.
+/// The result of an installation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SkillsInstalled {
-    /// The names.
+    /// The installed skills' names.
     pub names: Vec<String>,
 }
 
-/// Folders with skills of other agents.
+/// Folders with other agents' skills.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct OtherSkillFolders {
-    /// Those that hold any, or cannot be read.
+    /// The folders that contain skills, or are unreadable.
     pub folders: Vec<OtherSkills>,
 }
 
-/// What Octo proposes.
+/// Octo's suggestions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct Suggestions {

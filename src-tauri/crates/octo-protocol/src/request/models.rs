@@ -11,56 +11,56 @@ use ts_rs::TS;
 super::domain! {
     /// Requests about models.
     ModelRequest in Models, ModelReplies {
-        /// Add or change a model; the key goes to the keychain.
+        /// Adds or changes a model; the key is stored in the keychain.
         SaveModel {
             /// The model.
             draft: ModelDraft,
         } -> ModelEntry;
-        /// Ask the model for one word, without saving anything.
+        /// Asks the model for one word, without saving anything.
         TestModel {
             /// The model.
             draft: ModelDraft,
         } -> ModelCheck;
-        /// Remove a model and its key.
+        /// Removes a model and its key.
         RemoveModel {
-            /// Which.
+            /// The model.
             model: ModelId,
         } -> Done;
-        /// The providers that can be picked, with what is known of their models. Nothing is sent anywhere.
+        /// Returns the available providers, with facts about their models. Sends nothing.
         ListPresets {} -> PresetList;
-        /// Look for model servers on this machine. Only this machine is asked, at the ports the presets name.
+        /// Finds model servers on this machine. Queries only this machine, at the ports in the presets.
         FindLocalServers {} -> LocalServers;
-        /// Ask the drafted provider which models it has. The draft's model may be empty.
+        /// Asks the drafted provider for its models. The draft's model may be empty.
         ListRemoteModels {
             /// The provider, as in a model's draft.
             draft: ModelDraft,
         } -> RemoteModels;
-        /// Let a connected model answer a short question and time it. Only one is timed at a time: a second
+        /// Times a connected model's answer to a short question. Octo times one model at a time: a second
         /// request waits for the first.
         MeasureModel {
-            /// Which.
+            /// The model.
             model: ModelId,
         } -> ModelSpeed;
-        /// Stop timing models: those being timed, and those waiting for it, end with an error.
+        /// Stops timing models: running and waiting requests end with an error.
         StopMeasuring {} -> Done;
-        /// The model for small side tasks; none to use the session's own.
+        /// Chooses the model for small side tasks; `None` to use the session's own.
         ChooseLightModel {
-            /// Which.
+            /// The model.
             model: Option<ModelId>,
         } -> Done;
-        /// Connect the model the presets name beside another, at the same address with the same key and headers, and
-        /// choose it. Where it is connected there already, it is only chosen.
+        /// Connects the model that the presets name as another's companion, at the same address with the same
+        /// key and headers, and chooses it. If it is already connected there, only chooses it.
         AddCompanion {
-            /// Beside which.
+            /// The model it accompanies.
             model: ModelId,
-            /// What for.
+            /// The companion's role.
             role: CompanionRole,
         } -> ModelEntry;
-        /// The model that takes over while another's service fails; none for none.
+        /// Chooses the model that takes over while another's service is failing.
         ChooseFallback {
-            /// Whose.
+            /// The model with the failing service.
             model: ModelId,
-            /// Which takes over.
+            /// The model that takes over; `None` for no fallback.
             fallback: Option<ModelId>,
         } -> Done;
     }

@@ -8,36 +8,36 @@ use ts_rs::TS;
 super::domain! {
     /// Requests about the person's own rules.
     PolicyRequest in Policy, PolicyReplies {
-        /// `policy.toml` as it stands.
+        /// Returns the current `policy.toml`.
         GetPolicy {} -> PolicyState;
-        /// Add a rule to `policy.toml`. The file's comments and layout stay; one that is broken is never written to.
+        /// Adds a rule to `policy.toml`. Preserves comments and layout; never writes to a broken file.
         AddPolicyRule {
             /// The rule.
             rule: PolicyRule,
-            /// What the file held when the person decided, as [`PolicyState::stamp`].
+            /// The content the person's decision was based on, as [`PolicyState::stamp`].
             stamp: String,
         } -> PolicyState;
-        /// Take a rule out of `policy.toml`, in the same way.
+        /// Removes a rule from `policy.toml`, in the same way.
         RemovePolicyRule {
             /// The rule.
             rule: PolicyRule,
             /// As in [`AddPolicyRule`].
             stamp: String,
         } -> PolicyState;
-        /// What was allowed with "always", in all folders.
+        /// Returns the permissions granted with "always", in all folders.
         ListGrants {} -> Grants;
-        /// Allow something no more. Holds for calls decided on from now on.
+        /// Revokes a grant. Affects all later decisions.
         RemoveGrant {
-            /// The folder it was allowed in.
+            /// The folder of the grant.
             folder: String,
-            /// What was allowed.
+            /// The permission.
             rule: Rule,
         } -> Grants;
-        /// What would be done with a command. Nothing is run.
+        /// Returns the verdict on a command. Runs nothing.
         TryCommand {
             /// The command line.
             line: String,
-            /// The folder it would run in; none for the one used last.
+            /// The folder it would run in; `None` for the last one used.
             folder: Option<String>,
         } -> CommandTrial;
     }

@@ -1,4 +1,4 @@
-//! Requests about tasks that run at their time.
+//! Requests about scheduled tasks.
 
 use super::{Call, Done, Request};
 use crate::{MissedAnswer, RunId, Switch, TaskCard, TaskPlan, TaskPreview, TaskRun};
@@ -6,77 +6,77 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 super::domain! {
-    /// Requests about tasks that run at their time.
+    /// Requests about scheduled tasks.
     ScheduleRequest in Schedule, ScheduleReplies {
-        /// All tasks: what needs the person first, then by their next time.
+        /// Returns all tasks: those that need the person first, then by their next run time.
         ListTasks {} -> TaskCards;
-        /// One task.
+        /// Returns one task.
         GetTask {
             /// Its file.
             task: String,
         } -> TaskCard;
-        /// What a plan would mean. Saves nothing.
+        /// Checks a plan and returns its next run times. Saves nothing.
         PreviewTask {
             /// The plan.
             plan: Box<TaskPlan>,
         } -> TaskPreview;
-        /// Write a task. Refused where the file says something else than what was edited.
+        /// Writes a task. Refused if the file differs from the edited version.
         SaveTask {
-            /// Its file; none for a new one, which is named after the task.
+            /// Its file; `None` for a new one, which is named after the task.
             task: Option<String>,
             /// The plan.
             plan: Box<TaskPlan>,
-            /// The version that was edited (see [`TaskCard::version`]); none for a new one.
+            /// The version before the edit (see [`TaskCard::version`]); `None` for a new task.
             version: Option<String>,
         } -> TaskCard;
-        /// The person looked at a task that came into the home and lets it run as they saw it.
+        /// Accepts a task that appeared in the home and lets it run in the version the person saw.
         AcceptTask {
             /// Its file.
             task: String,
-            /// What they saw (see [`TaskCard::version`]).
+            /// The version they saw (see [`TaskCard::version`]).
             version: String,
         } -> TaskCard;
-        /// Let a task run at its times, or not. One that runs goes on.
+        /// Resumes or pauses a task. A run in progress continues.
         SwitchTask {
             /// Its file.
             task: String,
-            /// Whether it is to run.
+            /// Whether it runs on schedule.
             on: Switch,
         } -> TaskCard;
-        /// Run a task now, window or not. Refused while it runs.
+        /// Runs a task now, whether or not a window is open. Refused while it runs.
         RunTask {
             /// Its file.
             task: String,
         } -> TaskRun;
-        /// Write a second task like one, paused.
+        /// Writes a copy of a task, paused.
         DuplicateTask {
             /// Its file.
             task: String,
         } -> TaskCard;
-        /// Put a task into the trash. Its runs are kept; one that is going on is stopped.
+        /// Moves a task to the trash. Keeps its runs; stops one in progress.
         DeleteTask {
             /// Its file.
             task: String,
         } -> Done;
-        /// Runs, newest first.
+        /// Returns runs, newest first.
         ListRuns {
-            /// Of which task; none for all.
+            /// The task; `None` for all tasks.
             task: Option<String>,
-            /// Only those that come after this run; none from the newest on.
+            /// Only runs listed after this one; `None` to start with the newest.
             after: Option<RunId>,
-            /// How many at most (capped at 200).
+            /// The maximum number of runs (capped at 200).
             limit: u32,
         } -> TaskRuns;
-        /// Say what becomes of a missed run that asks.
+        /// Answers a question about a missed run.
         AnswerMissed {
-            /// Which.
+            /// The run.
             run: RunId,
-            /// What.
+            /// The answer.
             answer: MissedAnswer,
         } -> Done;
-        /// Stop a run that is going on, or take back one that waits.
+        /// Stops a run in progress, or cancels a waiting one.
         StopRun {
-            /// Which.
+            /// The run.
             run: RunId,
         } -> Done;
     }
@@ -86,11 +86,11 @@ super::domain! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct TaskCards {
-    /// Whether tasks run at their times at all; see [`crate::TaskSettings`].
+    /// Whether tasks run on schedule at all; see [`crate::TaskSettings`].
     pub at_their_times: Switch,
-    /// What needs the person first, then by their next time.
+    /// Those that need the person first, then by their next run time.
     pub tasks: Vec<TaskCard>,
-    /// The zone of this computer, for new tasks: an IANA name.
+    /// This computer's time zone, for new tasks: an IANA name.
     pub zone: String,
 }
 
@@ -100,11 +100,11 @@ pub struct TaskCards {
 pub struct TaskRuns {
     /// Newest first.
     pub runs: Vec<TaskRun>,
-    /// How the runs of the last thirty days ended, for the line above them.
+    /// The outcomes of the last thirty days' runs, for the line above the list.
     pub month: RunTotals,
 }
 
-/// How runs ended.
+/// The outcomes of several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct RunTotals {
@@ -112,8 +112,8 @@ pub struct RunTotals {
     pub finished: u32,
     /// Failed, timed out, over their budget or interrupted.
     pub failed: u32,
-    /// Left out.
+    /// Skipped.
     pub skipped: u32,
-    /// What they cost, as far as it is known.
+    /// Their known cost.
     pub cost: crate::Cost,
 }

@@ -12,33 +12,35 @@ use ts_rs::TS;
 super::domain! {
     /// Requests about sessions.
     SessionRequest in Sessions, SessionReplies {
-        /// A page of the list: those that wait for the person, then pinned ones, then the rest; newest first.
+        /// Returns a page of the list: sessions that wait for the person, then pinned ones, then the rest;
+        /// newest first.
         ListSessions {
             /// Only sessions whose title contains this; empty for all.
             query: String,
-            /// Which sessions are meant.
+            /// The filter.
             #[serde(default)]
             #[ts(optional, as = "Option<SessionFilter>")]
             filter: SessionFilter,
-            /// How many to skip.
+            /// The number of sessions to skip.
             offset: u32,
-            /// How many at most (capped at 200).
+            /// The maximum number of sessions (capped at 200).
             limit: u32,
         } -> SessionList;
-        /// The folders sessions of the list work in, the last used first.
+        /// Returns the working folders of the listed sessions, most recently used first.
         ListFolders {} -> SessionFolders;
-        /// Search titles and texts: sessions whose titles match, then sessions with their newest message that does.
+        /// Searches titles and texts: sessions with matching titles, then sessions with their newest matching
+        /// message.
         SearchSessions {
-            /// What to look for.
+            /// The words to search for.
             query: String,
-            /// Which sessions are meant.
+            /// The filter.
             #[serde(default)]
             #[ts(optional, as = "Option<SessionFilter>")]
             filter: SessionFilter,
-            /// How many hits at most (capped at 100).
+            /// The maximum number of hits (capped at 100).
             limit: u32,
         } -> SessionHits;
-        /// A new session and its first message, in one step: both happen or neither.
+        /// Creates a session with its first message, in one step: both succeed or neither.
         StartSession {
             /// The absolute folder to work in.
             folder: String,
@@ -46,215 +48,215 @@ super::domain! {
             profile: Profile,
             /// The mode.
             mode: Mode,
-            /// The model; none for the default one.
+            /// The model; `None` for the default one.
             model: Option<ModelId>,
-            /// How much the model is asked to reason; none for what it does by itself.
+            /// The reasoning effort; `None` for the model's default.
             #[serde(default)]
             #[ts(optional)]
             effort: Option<Effort>,
-            /// What it is called; none for a title made from the first message.
+            /// The title; `None` for a title made from the first message.
             #[serde(default)]
             #[ts(optional)]
             title: Option<String>,
             /// The first message.
             blocks: Vec<Block>,
         } -> SessionInfo;
-        /// Start the built-in demo in a throw-away folder. No model, no key.
+        /// Starts the built-in demo in a throw-away folder. Needs no model and no key.
         StartDemo {} -> SessionInfo;
-        /// The session as of now.
+        /// Returns the current state of a session.
         OpenSession {
-            /// Which.
+            /// The session.
             session: SessionId,
         } -> SessionSnapshot;
-        /// A page of messages before one.
+        /// Returns a page of messages before a given one.
         Messages {
-            /// Which session.
+            /// The session.
             session: SessionId,
             /// Messages before this one.
             before: MessageId,
-            /// How many at most (capped at 500).
+            /// The maximum number of messages (capped at 500).
             limit: u32,
         } -> TranscriptPage;
-        /// Send a message: it starts a turn, or waits in the queue while one runs. A message that is a
-        /// slash command is carried out instead.
+        /// Sends a message: it starts a turn, or waits in the queue while one runs. A slash command is carried
+        /// out instead.
         Send {
-            /// Which session.
+            /// The session.
             session: SessionId,
             /// The message.
             blocks: Vec<Block>,
         } -> Sent;
-        /// Stop the running turn. Partial work stays.
+        /// Stops the running turn. Partial work is kept.
         Stop {
-            /// Which session.
+            /// The session.
             session: SessionId,
         } -> Done;
-        /// End a command that runs in the background. The model is told with its next turn.
+        /// Stops a background command. The model learns of it in its next turn.
         StopCommand {
-            /// Which session.
+            /// The session.
             session: SessionId,
             /// The command's handle.
             handle: String,
         } -> Done;
-        /// Answer a turn that waits because a budget is used up.
+        /// Answers a turn that waits because a budget is used up.
         AnswerBudget {
-            /// Which session.
+            /// The session.
             session: SessionId,
             /// The answer.
             answer: BudgetAnswer,
         } -> Done;
-        /// How much the model is asked to reason from the next call on; none for what it does by itself.
+        /// Sets the reasoning effort from the next call on; `None` for the model's default.
         SetEffort {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// How much.
+            /// The effort.
             effort: Option<Effort>,
         } -> Done;
-        /// What a change of the model would cost at the next call.
+        /// Estimates the cost of the next call after a change of the model.
         EstimateSwitch {
-            /// Which session.
+            /// The session.
             session: SessionId,
             /// The other model.
             model: ModelId,
         } -> SwitchCost;
-        /// Run the failed or stopped turn's last step again, without a new message.
+        /// Retries the last step of a failed or stopped turn, without a new message.
         RetryTurn {
-            /// Which session.
+            /// The session.
             session: SessionId,
         } -> Done;
-        /// Answer a question.
+        /// Answers a question.
         AnswerQuestion {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// Which question.
+            /// The question.
             question: QuestionId,
-            /// What the person says.
+            /// The person's answer.
             answer: Answer,
         } -> Done;
-        /// Change a waiting message.
+        /// Changes a queued message.
         EditQueued {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// Which message.
+            /// The message.
             queued: QueuedId,
             /// Its new content.
             blocks: Vec<Block>,
         } -> Done;
-        /// Remove a waiting message.
+        /// Removes a queued message.
         RemoveQueued {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// Which message.
+            /// The message.
             queued: QueuedId,
         } -> Done;
-        /// Change the mode, also while a turn runs.
+        /// Changes the mode, even while a turn runs.
         SetMode {
-            /// Which session.
+            /// The session.
             session: SessionId,
             /// The new mode.
             mode: Mode,
         } -> Done;
-        /// Change the model; takes effect at the next step.
+        /// Changes the model; takes effect at the next step of the turn.
         SetModel {
-            /// Which session.
+            /// The session.
             session: SessionId,
             /// The new model.
             model: ModelId,
         } -> Done;
-        /// Change the folder; takes effect at the next step.
+        /// Changes the folder; takes effect at the next step of the turn.
         SetFolder {
-            /// Which session.
+            /// The session.
             session: SessionId,
             /// The absolute folder.
             folder: String,
         } -> Done;
-        /// A picture of the session's folder, for an answer that shows it.
+        /// Returns a picture from the session's folder, for an answer that shows it.
         GetPicture {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// Its place, as the answer names it: below the folder, absolute, or as a `file:` address.
+            /// The path as the answer writes it: below the folder, absolute, or as a `file:` address.
             path: String,
         } -> SessionPicture;
-        /// Keep what was typed but not sent.
+        /// Stores the session's unsent draft.
         SetDraft {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// What was typed and attached; empty to forget it.
+            /// The draft; an empty one deletes the stored draft.
             draft: Draft,
         } -> Done;
-        /// What [`SetDraft`] kept, by this window or another.
+        /// Returns the draft stored by [`SetDraft`], from this window or another.
         GetDraft {
-            /// Which session.
+            /// The session.
             session: SessionId,
         } -> Draft;
-        /// Keep what was typed but not sent for a session that is not started yet.
+        /// Stores the unsent draft for a session that has not started.
         SetNewDraft {
-            /// What was typed and attached; empty to forget it.
+            /// The draft; an empty one deletes the stored draft.
             draft: Draft,
         } -> Done;
-        /// What [`SetNewDraft`] kept.
+        /// Returns the draft stored by [`SetNewDraft`].
         GetNewDraft {} -> Draft;
-        /// Rename.
+        /// Renames a session.
         RenameSession {
-            /// Which session.
+            /// The session.
             session: SessionId,
             /// The new title.
             title: String,
         } -> Done;
-        /// Pin or unpin.
+        /// Pins or unpins a session.
         PinSession {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// Whether it is to be pinned.
+            /// Whether to pin it.
             pinned: bool,
         } -> Done;
-        /// The person looks at it now: what happened up to here is read, in every window.
+        /// Marks everything in a session up to now as read, in every window.
         MarkRead {
-            /// Which session.
+            /// The session.
             session: SessionId,
         } -> Done;
-        /// Delete to the trash. A running turn is stopped first.
+        /// Moves a session to the trash. Stops a running turn first.
         DeleteSession {
-            /// Which session.
+            /// The session.
             session: SessionId,
         } -> Done;
-        /// Bring a deleted session back.
+        /// Restores a deleted session.
         RestoreSession {
-            /// Which session.
+            /// The session.
             session: SessionId,
         } -> SessionInfo;
     }
 }
 
-/// A picture of a session's folder.
+/// A picture from a session's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SessionPicture {
-    /// Its media type, by what is in it.
+    /// Its media type, detected from its content.
     pub media: String,
     /// Its bytes.
     pub base64: String,
 }
 
-/// A page of the list.
+/// A page of the session list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SessionList {
     /// The page.
     pub sessions: Vec<SessionInfo>,
-    /// How many match in all.
+    /// The number of all matching sessions.
     #[ts(type = "number")]
     pub total: u64,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[ts(export)]
 pub struct SessionHits {
-    /// Titles first, then texts; newest session first in each.
+    /// Matching titles first, then texts; newest session first in each group.
     pub hits: Vec<SessionHit>,
 }
 
-/// What became of a sent message.
+/// The result of sending a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[ts(export)]
@@ -266,8 +268,8 @@ pub enum Sent {
         /// Its id there.
         id: QueuedId,
     },
-    /// It was a slash command and was carried out or answered; see [`crate::Event::CommandAnswered`].
+    /// It was a slash command, which Octo carried out or answered; see [`crate::Event::CommandAnswered`].
     Command,
-    /// It was `/new`: the client goes to the new-session screen.
+    /// It was `/new`: the client shows the new-session screen.
     New,
 }

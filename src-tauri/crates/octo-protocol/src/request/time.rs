@@ -11,61 +11,61 @@ use ts_rs::TS;
 super::domain! {
     /// Requests to the time machine.
     TimeRequest in Time, TimeReplies {
-        /// The tasks of a session.
+        /// Returns the step tree of a session.
         GetTaskTree {
-            /// Which session.
+            /// The session.
             session: SessionId,
         } -> TaskTree;
-        /// What a task did to files.
+        /// Returns the changes a step made to files.
         GetTaskChanges {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// Which task.
+            /// The step.
             task: TaskNumber,
         } -> TaskChanges;
-        /// A file at the end of a task beside another state of it.
+        /// Compares a file at the end of a step with another state of it.
         CompareFile {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// Which task.
+            /// The step.
             task: TaskNumber,
             /// The path, as [`GetTaskChanges`] writes it.
             path: String,
             /// The other state.
             with: CompareWith,
         } -> FileComparison;
-        /// What going to a task would do to files. Nothing is done.
+        /// Previews the file changes of restoring a step. Changes nothing.
         PreviewRestore {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// The task.
+            /// The step.
             task: TaskNumber,
-            /// Which files.
+            /// The files.
             selection: FileSelection,
         } -> RestorePreview;
-        /// Go to a task, or bring chosen files of it back.
+        /// Restores a step, or chosen files of it.
         RestoreTask {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// The task.
+            /// The step.
             task: TaskNumber,
-            /// What of it.
+            /// The scope of the restore.
             scope: RestoreScope,
-            /// Which files.
+            /// The files.
             selection: FileSelection,
-            /// Paths in conflict that may be overwritten, as the preview writes them.
+            /// Paths in conflict that Octo may overwrite, as the preview writes them.
             overwrite: Vec<String>,
         } -> RestoreReport;
-        /// Give the present state a name.
+        /// Names the current state as a checkpoint.
         AddCheckpoint {
-            /// Which session.
+            /// The session.
             session: SessionId,
             /// The name.
             name: String,
         } -> TaskView;
-        /// What the time machine takes on the disk.
+        /// Returns the time machine's disk usage.
         GetTimeSpace {} -> TimeSpace;
-        /// Remove what nothing refers to, and the oldest beyond this many bytes.
+        /// Deletes unreferenced content, then the oldest until the rest fits this many bytes.
         CollectTime {
             /// The budget in bytes.
             #[ts(type = "number")]

@@ -1,4 +1,4 @@
-//! Requests about conversations as they are read, branched and carried away.
+//! Requests for reading, branching and exporting conversations.
 
 use super::{Call, Request};
 use crate::{
@@ -11,44 +11,46 @@ use ts_rs::TS;
 super::domain! {
     /// Requests about conversations.
     TranscriptRequest in Transcripts, TranscriptReplies {
-        /// A part of a conversation that need not be its end.
+        /// Returns a part of a conversation, not necessarily its end.
         ReadTranscript {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// Where.
+            /// The position.
             place: TranscriptPlace,
-            /// How many messages at most (capped at 500).
+            /// The maximum number of messages (capped at 500).
             limit: u32,
         } -> TranscriptPart;
-        /// A new session that goes on from a place in another one's conversation. The other one stays as it is.
+        /// Creates a session that continues another session's conversation from a given point. The other
+        /// session is unchanged.
         BranchSession {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// From where.
+            /// The branch point.
             at: BranchPoint,
         } -> SessionInfo;
-        /// What an export would hold. Nothing is written.
+        /// Previews an export. Writes nothing.
         PreviewExport {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// In which form.
+            /// The format.
             form: ExportForm,
         } -> ExportPreview;
-        /// Write a session, without secrets, to a new file.
+        /// Writes a session, without secrets, to a new file.
         ExportSession {
-            /// Which session.
+            /// The session.
             session: SessionId,
-            /// In which form.
+            /// The format.
             form: ExportForm,
-            /// The new file's absolute path. One that is there is never replaced.
+            /// The new file's absolute path. Octo never replaces an existing file.
             to: String,
         } -> SessionExported;
-        /// What a file of a session holds. Nothing is taken in.
+        /// Inspects an exported session's file. Imports nothing.
         InspectSessionFile {
             /// The file's absolute path.
             from: String,
         } -> ImportPreview;
-        /// A new session with the conversation of a file. It asks before risky acts, and runs nothing by itself.
+        /// Creates a session with the conversation of a file. It asks before risky actions, and runs nothing on
+        /// its own.
         ImportSession {
             /// The file's absolute path.
             from: String,

@@ -11,44 +11,44 @@ use ts_rs::TS;
 super::domain! {
     /// Requests about the trash.
     TrashRequest in Trash, TrashReplies {
-        /// How much there is, and of which projects.
+        /// Returns the trash's totals and its projects.
         GetTrash {} -> TrashOverview;
-        /// A page of what is in the trash, newest first.
+        /// Returns a page of the trash, newest first.
         ListTrash {
-            /// Only things whose name or old folder contains this; empty for all.
+            /// Only entries whose name or old folder contains this; empty for all.
             query: String,
-            /// Only things of this kind.
+            /// Only entries of this kind.
             kind: Option<TrashKind>,
-            /// Only things of this project.
+            /// Only entries of this project.
             project: Option<String>,
-            /// How many to skip.
+            /// The number of entries to skip.
             offset: u32,
-            /// How many at most (capped at 500).
+            /// The maximum number of entries (capped at 500).
             limit: u32,
         } -> TrashPage;
-        /// Look at one thing.
+        /// Returns a preview of one entry.
         PreviewTrash {
-            /// Which.
+            /// The entry.
             id: TrashId,
         } -> TrashPreview;
-        /// Bring things back. Each is restored or not, on its own.
+        /// Restores entries. Each succeeds or fails independently.
         RestoreTrash {
-            /// Which.
+            /// The entries.
             ids: Vec<TrashId>,
-            /// The absolute folder to put files into; none for where they were.
+            /// The absolute folder for restored files; `None` for their old folders.
             to: Option<String>,
-            /// What to do where a name is taken.
+            /// The action if a name is taken.
             #[serde(default)]
             on_conflict: OnConflict,
         } -> TrashRestored;
-        /// How much would go.
+        /// Returns the totals of entries that a deletion would remove.
         CountTrash {
-            /// What.
+            /// The entries.
             which: TrashChoice,
         } -> TrashTotals;
-        /// Delete for good. The client has asked the person.
+        /// Permanently deletes entries. The client must have asked the person.
         EmptyTrash {
-            /// What.
+            /// The entries.
             which: TrashChoice,
         } -> EmptyReport;
     }
