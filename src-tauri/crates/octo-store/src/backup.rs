@@ -1,4 +1,4 @@
-//! Copies of the whole database, made before its schema changes, every day, and where the person asks for one.
+//! Copies of the whole database, made before a schema change, every day, and on the person's request.
 
 use crate::{
     OpenError, Reader, Store, StoreError, flush_file,
@@ -14,19 +14,19 @@ use std::{
     time::Duration,
 };
 
-/// Of how many versions of the schema backups are kept: the newest.
+/// The number of schema versions whose backups are kept: the newest ones.
 const VERSIONS: usize = 3;
-/// How many are kept of one version.
+/// The number of backups kept per version.
 const OF_ONE: usize = 2;
 
-/// How old the newest backup is when another one is made, in milliseconds: what a day's work is lost at most where the
-/// database is damaged.
+/// The age of the newest backup, in milliseconds, at which another one is due: damage to the database loses at
+/// most a day's work.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// The largest database that is copied each day, which takes about a second. A larger one is copied as much more rarely
-/// as it is larger, so that the disk never has more to write for it, but once in a month at least.
+/// The largest database that is copied every day, which takes about a second. A larger one is copied less often
+/// in proportion to its size, which keeps the amount written to disk constant, but at least once a month.
 const EACH_DAY: u64 = 256 << 20;
-/// The most days between two backups.
+/// The maximum number of days between two backups.
 const MOST_DAYS: u64 = 30;
 
 #[derive(Debug, thiserror::Error)]
@@ -47,23 +47,25 @@ impl From<BackupError> for StoreError {
     }
 }
 
-/// What came of asking for the day's backup.
+/// The result of requesting the day's backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackedUp {
-    /// It was made.
+    /// A backup was made.
     Made,
-    /// The newest one is young enough: of a day, or of some days for a large database.
+    /// The newest one is recent enough: within a day, or within some days for a large database.
     NotDue,
 }
 
 impl Store {
-    /// Makes the day's backup, where none is there yet; of a large database some days'. What was copied is read through before it counts: damage that
-    /// nobody met so far is found by it, and then no good backup goes for a bad one. Blocking, as long as the database
-    /// is large; reads and writes go on.
+    /// Makes the day's backup if it does not exist yet; for a large database, one for several days. Octo reads
+    /// the copy through before it counts: this finds damage that went unnoticed until then, and no bad backup
+    /// then replaces a good one. Blocks for a time proportional to the size of the database; reads and writes
+    /// continue.
     ///
     /// # Errors
-    /// [`StoreError::Damaged`] also for a copy that is; the next start then reads the database through. Those of the
-    /// disk; nothing is left of the copy then.
+    ///
+    /// [`StoreError::Damaged`] also for a damaged copy; the next start then reads the database through. Disk
+    /// errors; no part of the copy remains then.
     pub fn back_up(&self, now: Millis) -> Result<BackedUp, StoreError> {
         let home = self.home();
         date_back(home, now.unsigned_abs());
@@ -95,19 +97,19 @@ impl Store {
     }
 }
 
-/// How old the newest backup of a database of so many bytes may be, in milliseconds.
+/// Returns the maximum age of the newest backup for a database of this size, in milliseconds.
 fn rest(size: u64) -> u64 {
     DAY * size.div_ceil(EACH_DAY).clamp(1, MOST_DAYS)
 }
 
-/// Copies the database, as schema version `version`, to `<home>/backups/octo-<version>-<time>.db`, and
-/// removes what is older than what is kept. The copy has its name only once it is whole.
+/// Copies the database, as schema version `version`, to `<home>/backups/octo-<version>-<time>.db`, and removes
+/// backups past the retention. The copy gets its name only when it is complete.
 pub(crate) fn make(home: &Path, from: &Connection, version: u32) -> Result<PathBuf, BackupError> {
     fs::create_dir_all(folder(home))?;
     let (place, part) = new_place(home, version, crate::tx::now());
     let copied = copy(from, &part).and_then(|()| Ok(fs::rename(&part, &place)?));
     if let Err(error) = copied {
-        // Half a backup is worse than none; that it could not be removed changes nothing.
+        // Half a backup is worse than none; a failure to remove it changes nothing.
         let _ = fs::remove_file(&part);
         return Err(error);
     }
@@ -115,8 +117,8 @@ pub(crate) fn make(home: &Path, from: &Connection, version: u32) -> Result<PathB
     Ok(place)
 }
 
-/// Gives backups of the future the date of yesterday, in their order: they were made by a clock that was wrong. By theirs
-/// the next ones would have to be newer still, and each look would find that none is of today.
+/// Dates backups from the future to yesterday, in their order: a wrong clock made them. Otherwise the next
+/// backups would need even newer times, and each check would find none from today.
 fn date_back(home: &Path, now: u64) {
     let future = all(home).into_iter().rev().take_while(|backup| backup.at > now.saturating_add(DAY));
     for (before, backup) in (1..).zip(future) {
@@ -129,9 +131,9 @@ fn date_back(home: &Path, now: u64) {
     }
 }
 
-/// Where the next backup goes, and where it is until it is whole.
+/// Returns the path of the next backup, and its path while it is incomplete.
 fn new_place(home: &Path, version: u32, now: Millis) -> (PathBuf, PathBuf) {
-    // By a clock that was set back it would be the oldest, and go at once.
+    // With a clock that was set back it would be the oldest, and deleted at once.
     let after_all = all(home).pop().map_or(0, |newest| newest.at.saturating_add(1));
     let at = after_all.max(now.unsigned_abs());
     let place = named(home, version, at);
@@ -144,7 +146,8 @@ fn named(home: &Path, version: u32, at: u64) -> PathBuf {
     folder(home).join(format!("octo-{version}-{at:013}.db"))
 }
 
-/// Removes all but the newest few backups of the newest few versions: an older Octo can still go back to its own.
+/// Removes all but the newest few backups of the newest few versions, which lets an older Octo return to its
+/// own.
 fn drop_old(home: &Path) {
     let mut kept: BTreeMap<u32, usize> = BTreeMap::new();
     for old in all(home).into_iter().rev() {
@@ -161,7 +164,7 @@ fn drop_old(home: &Path) {
 fn copy(from: &Connection, part: &Path) -> Result<(), BackupError> {
     private(part)?;
     let mut to = Connection::open(part)?;
-    // All pages in one step: nobody else writes while the schema is about to change.
+    // All pages in one step: no other process writes while the schema is about to change.
     Backup::new(from, &mut to)?.run_to_completion(i32::MAX, Duration::ZERO, None)?;
     to.close().map_err(|(_, error)| error)?;
     Ok(flush_file(part)?)
@@ -171,7 +174,8 @@ impl Reader<'_> {
     /// Copies the whole database as of this moment to a new file.
     ///
     /// # Errors
-    /// Those of the disk, as [`StoreError::Failed`] or [`StoreError::Full`]; nothing is left of the copy then.
+    ///
+    /// Disk errors, as [`StoreError::Failed`] or [`StoreError::Full`]; no part of the copy remains then.
     pub fn copy_to(&self, place: &Path) -> Result<(), StoreError> {
         if place.symlink_metadata().is_ok() {
             return Err(StoreError::Failed(format!("{} is there already", place.display())));
@@ -184,22 +188,22 @@ impl Reader<'_> {
     }
 }
 
-/// The newest backup of this schema version or one before it, where there is one.
+/// Returns the newest backup of this schema version or an earlier one, if any.
 pub(crate) fn newest_of(home: &Path, version: u32) -> Option<PathBuf> {
     all(home).into_iter().rfind(|backup| backup.version <= version).map(|newest| newest.place)
 }
 
-/// The backups, the newest first, with when each was made.
+/// Returns the backups, newest first, with their times.
 pub(crate) fn newest_first(home: &Path) -> impl Iterator<Item = (PathBuf, u64)> {
     all(home).into_iter().rev().map(|found| (found.place, found.at))
 }
 
-/// Takes away backups that were not finished.
+/// Removes unfinished backups.
 pub(crate) fn drop_unfinished(home: &Path) {
     for entry in fs::read_dir(folder(home)).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        // With what SQLite keeps beside it.
+        // Including SQLite's own files for it.
         if name.starts_with("octo-")
             && (name.ends_with(".part") || name.contains(".part-"))
             && let Err(error) = fs::remove_file(entry.path())
@@ -213,7 +217,7 @@ fn folder(home: &Path) -> PathBuf {
     home.join("backups")
 }
 
-/// A backup that is there, by its name.
+/// An existing backup, parsed from its name.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Found {
     at: u64,
@@ -221,7 +225,7 @@ struct Found {
     place: PathBuf,
 }
 
-/// All backups, oldest first.
+/// Returns all backups, oldest first.
 fn all(home: &Path) -> Vec<Found> {
     let Ok(entries) = fs::read_dir(folder(home)) else { return Vec::new() };
     let mut found: Vec<Found> = entries

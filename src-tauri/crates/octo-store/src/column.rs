@@ -1,4 +1,4 @@
-//! How values of the protocol stand in columns.
+//! Conversion of protocol values to and from columns.
 
 use crate::StoreError;
 use rusqlite::Row;
@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::str::FromStr;
 
-/// A unit variant as its bare name, `ask_risky`, so that it reads well in queries.
+/// Serialises a unit variant as its bare name, `ask_risky`, which is readable in queries.
 pub(crate) fn word<T: Serialize>(value: &T) -> Result<String, StoreError> {
     match serde_json::to_value(value)? {
         Value::String(word) => Ok(word),
@@ -14,12 +14,12 @@ pub(crate) fn word<T: Serialize>(value: &T) -> Result<String, StoreError> {
     }
 }
 
-/// Reads what [`word`] wrote.
+/// Parses the output of [`word`].
 pub(crate) fn from_word<T: DeserializeOwned>(word: String) -> Result<T, StoreError> {
     Ok(serde_json::from_value(Value::String(word))?)
 }
 
-/// A value as JSON text.
+/// Serialises a value as JSON text.
 pub(crate) fn json<T: Serialize>(value: &T) -> Result<String, StoreError> {
     Ok(serde_json::to_string(value)?)
 }
@@ -58,7 +58,7 @@ fn unreadable(error: rusqlite::types::FromSqlError) -> StoreError {
     StoreError::Failed(format!("a stored value cannot be read: {error}"))
 }
 
-/// A count for a column. SQLite's integers are signed; no count comes near their end.
+/// Converts a count for a column. SQLite's integers are signed; no count comes near their limit.
 pub(crate) fn count(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

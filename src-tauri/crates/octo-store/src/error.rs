@@ -1,10 +1,10 @@
-//! What can go wrong with the store.
+//! Errors of the store.
 
 use octo_protocol::{ApiError, ErrorCode, MessageId, SessionId};
 use rusqlite::ffi;
 use std::path::PathBuf;
 
-/// Why the store could not be opened. Whatever the reason, the file was left as it was.
+/// Why the store could not be opened. In every case the file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// A newer Octo wrote the file.
@@ -12,7 +12,7 @@ pub enum OpenError {
     Newer {
         /// The database.
         path: PathBuf,
-        /// The newest backup this Octo can use, where there is one.
+        /// The newest backup this Octo can use, if any.
         backup: Option<PathBuf>,
         /// The schema version of the file.
         found: u32,
@@ -24,28 +24,29 @@ pub enum OpenError {
     Damaged {
         /// The database.
         path: PathBuf,
-        /// The newest backup that is not damaged itself, where there is one.
+        /// The newest undamaged backup, if any.
         backup: Option<PathBuf>,
-        /// What was found.
+        /// The damage found.
         detail: String,
     },
-    /// The home cannot be used: not writable, no space, no such place, or another Octo is in the way.
+    /// The home cannot be used: it is not writable, there is no space, the path does not exist, or another Octo
+    /// is using it.
     #[error("{path} cannot be used: {detail}")]
     Unavailable {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         detail: String,
     },
 }
 
-/// Why reading or writing failed. A failed write changed nothing.
+/// Why a read or write failed. A failed write changed nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is no such session, or it was deleted.
+    /// The session does not exist, or was deleted.
     #[error("no session {0}")]
     UnknownSession(SessionId),
-    /// There is no such message in the session.
+    /// The session has no such message.
     #[error("no message {0}")]
     UnknownMessage(MessageId),
     /// The disk (or the quota) is full.
@@ -60,7 +61,7 @@ pub enum StoreError {
     /// The store was closed.
     #[error("the database is closed")]
     Closed,
-    /// Anything else: a broken rule of the schema, a stored value that cannot be read, a failed disk.
+    /// Any other failure: a violated schema constraint, an unreadable stored value, a failed disk.
     #[error("the database failed: {0}")]
     Failed(String),
 }
@@ -118,12 +119,12 @@ impl From<rusqlite::Error> for StoreError {
 
 impl From<serde_json::Error> for StoreError {
     fn from(error: serde_json::Error) -> Self {
-        // The message names a place and a kind, never the stored text itself.
+        // The message names a position and a type, never the stored text itself.
         StoreError::Failed(format!("a stored value cannot be read: {error}"))
     }
 }
 
-/// What an error of SQLite means to us.
+/// The class of an SQLite error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Full,
@@ -135,8 +136,8 @@ pub(crate) enum Class {
 pub(crate) fn class(error: &rusqlite::Error) -> Class {
     let Some(code) = error.sqlite_error() else { return Class::Other };
     match code.extended_code {
-        // Growing the shared-memory index of the WAL is the one place where a full disk is reported as
-        // a failed disk.
+        // A full disk is reported as a failed disk in only one case: while growing the shared-memory index of
+        // the WAL.
         ffi::SQLITE_IOERR_SHMSIZE => return Class::Full,
         ffi::SQLITE_IOERR_CORRUPTFS => return Class::Damaged,
         _ => {}

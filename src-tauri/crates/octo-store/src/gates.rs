@@ -1,5 +1,5 @@
-//! What is deterministic about speed: how many statements a turn costs, and that what a person waits for
-//! never walks a whole table.
+//! The deterministic part of performance: the number of statements per turn, and no full table scan in reads
+//! that a person waits for.
 
 use crate::{NewSession, Reader, Store, StoreError, ToolsetRow, Tx};
 use octo_protocol::{
@@ -53,7 +53,7 @@ async fn session(store: &Store) -> SessionInfo {
 
 type Step = Box<dyn FnOnce(&mut Tx<'_>) -> Result<(), StoreError> + Send>;
 
-/// A turn with one tool call, as the core writes it: a transaction per block and per change of state.
+/// A turn with one tool call, as the core writes it: one transaction per block and per change of state.
 fn typical_turn(info: SessionInfo) -> Vec<Step> {
     let id = info.id;
     let topic = Topic::Session { id };
@@ -123,7 +123,7 @@ fn typical_turn(info: SessionInfo) -> Vec<Step> {
     steps
 }
 
-/// Raising one of these is a decision: the harness has 3 ms per turn in all.
+/// Raising one of these numbers is a decision: the harness has 3 ms per turn in total.
 #[tokio::test]
 async fn a_turn_with_one_call_costs_so_many_statements() {
     let (_home, store) = home_with_store();
@@ -146,7 +146,7 @@ async fn a_turn_with_one_call_costs_so_many_statements() {
     assert_eq!(statements.len(), 84, "{statements:#?}");
 }
 
-/// Runs a read and says how SQLite carried its statements out.
+/// Runs a read and returns SQLite's query plans for its statements.
 async fn plans<T>(
     store: &Store,
     read: impl FnOnce(&Reader<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -209,9 +209,9 @@ async fn what_a_person_waits_for_never_walks_a_whole_table() {
         assert!(!plan.is_empty(), "{name}");
         for step in plan {
             let whole = step.starts_with("SCAN")
-                // The virtual tables: the search index asked for words, and the list of ids we hand in.
+                // The virtual tables: a word query of the search index, and the list of ids passed in.
                 && !step.contains("VIRTUAL TABLE INDEX")
-                // Only turns that run are in this index.
+                // This index contains only running turns.
                 && !step.contains("USING INDEX turns_unfinished");
             assert!(!whole, "{name}: {step}");
             // A folder has a handful of rules.

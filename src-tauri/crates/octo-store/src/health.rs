@@ -1,24 +1,25 @@
-//! How the database is, for whoever looks into a fault.
+//! The database's health, for the diagnostic report.
 
 use crate::{Reader, Store, StoreError};
 
-/// How the database is.
+/// The health of the database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Health {
     /// The version of its schema.
     pub schema: u32,
-    /// What is wrong with it, as SQLite says it; none where nothing is.
+    /// The fault as SQLite describes it; `None` for a sound database.
     pub fault: Option<String>,
-    /// How many sessions it holds, those in the trash counted.
+    /// The number of sessions, including those in the trash.
     pub sessions: u64,
 }
 
 impl Store {
-    /// Reads the whole database through. That takes about a second for each 500 MB. Where a fault is found the next
-    /// start does not go by the file's looks: it reads it through too.
+    /// Reads the whole database through, which takes about a second per 500 MB. If it finds a fault, the next
+    /// start does not trust the file's appearance and also reads it through.
     ///
     /// # Errors
-    /// As [`Store::read`].
+    ///
+    /// Same as [`Store::read`].
     pub async fn health(&self) -> Result<Health, StoreError> {
         let health = self.read(|reader| reader.health()).await?;
         if health.fault.is_some() {
@@ -35,7 +36,7 @@ impl Reader<'_> {
         Ok(Health { schema, fault: (verdict != "ok").then_some(verdict), sessions: self.session_count()? })
     }
 
-    /// How many sessions there are, those in the trash counted.
+    /// Returns the number of sessions, including those in the trash.
     pub fn session_count(&self) -> Result<u64, StoreError> {
         let count: i64 = self.connection.query_row("SELECT count(*) FROM sessions", [], |row| row.get(0))?;
         Ok(count.unsigned_abs())

@@ -1,4 +1,4 @@
-//! A home looked at from outside, before anything opens it: whether somebody works in it, and what a copy holds.
+//! Inspection of a home before anything opens it: whether a process uses it, and the contents of a copy.
 
 use crate::{
     Holder, Life, OpenError, Reader, StoreError,
@@ -13,31 +13,32 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the database of a copy holds.
+/// The contents of a copied database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspected {
     /// The version of its schema.
     pub schema: u32,
-    /// How many sessions are in it, those in the trash counted.
+    /// The number of sessions, including those in the trash.
     pub sessions: u64,
-    /// When something last happened in it; none where nothing ever did.
+    /// The time of the last activity; `None` if there was none.
     pub newest: Option<Millis>,
 }
 
-/// Whether somebody works in a home.
+/// The result of claiming a home.
 #[derive(Debug)]
 pub enum Claim {
-    /// Nobody, and nobody begins to while this is kept. Nothing is in it where the file system knows no locks, or where
-    /// there is no home.
+    /// No process uses it, and none starts to while this value lives. Contains `None` if the file system has no
+    /// locks, or the home does not exist.
     Alone(Option<File>),
-    /// Another process does.
+    /// Another process uses it.
     Occupied,
 }
 
-/// Reads through the database of a copy, and writes nothing beside it: it may be on a disk that cannot be written.
+/// Reads through the database of a copy without writing any file next to it: it may be on a read-only disk.
 ///
 /// # Errors
-/// [`OpenError::Newer`], [`OpenError::Damaged`], and [`OpenError::Unavailable`] where it cannot be read.
+///
+/// [`OpenError::Newer`], [`OpenError::Damaged`], and [`OpenError::Unavailable`] if it cannot be read.
 pub fn inspect(file: &Path) -> Result<Inspected, OpenError> {
     let damaged = |detail: String| OpenError::Damaged { path: file.to_owned(), backup: None, detail };
     let unavailable =
@@ -67,11 +68,12 @@ pub fn inspect(file: &Path) -> Result<Inspected, OpenError> {
     read().unwrap_or_else(|error| Err(damaged(error.to_string())))
 }
 
-/// Takes a home for this process alone, as long as the lock is kept. A lease that a living process has in its database
-/// counts too: some file systems know no locks.
+/// Claims a home for this process alone, as long as the lock lives. A living process's lease in its database
+/// counts too: some file systems have no locks.
 ///
 /// # Errors
-/// Those of the system, where the lock's file cannot be opened.
+///
+/// System errors, if the lock file cannot be opened.
 pub fn claim(home: &Path) -> io::Result<Claim> {
     if !home.is_dir() {
         return Ok(Claim::Alone(None));
@@ -84,7 +86,7 @@ pub fn claim(home: &Path) -> io::Result<Claim> {
         Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => None,
         Err(TryLockError::Error(error)) => return Err(error),
     };
-    // A database that cannot be read is nobody's place of work, and may be what is to be replaced.
+    // No process works in a database that cannot be read, and it may be the one to replace.
     let holders = open::read_only(&home.join("octo.db")).map(|connection| holders(&connection));
     let lives = holders.is_ok_and(|holders| {
         holders
@@ -95,16 +97,17 @@ pub fn claim(home: &Path) -> io::Result<Claim> {
 }
 
 impl Reader<'_> {
-    /// Everybody who has a lease of a session or of the schedule, dead or alive.
+    /// Returns all holders of a lease on a session or on the schedule, dead or alive.
     ///
     /// # Errors
-    /// None today: what cannot be read is left out.
+    ///
+    /// None today: unreadable leases are skipped.
     pub fn holders(&self) -> Result<Vec<Holder>, StoreError> {
         Ok(holders(self.connection))
     }
 }
 
-/// Tables that are not there yet name nobody.
+/// Tables that do not exist yet name no holders.
 fn holders(connection: &Connection) -> Vec<Holder> {
     let mut found = Vec::new();
     for table in ["leases", "schedule_lease"] {
@@ -119,7 +122,7 @@ fn holders(connection: &Connection) -> Vec<Holder> {
     found
 }
 
-/// A connection that takes the file as one that nobody changes, so that it needs neither a log nor a place for one.
+/// Opens the file as immutable, which requires neither a log nor a writable folder.
 fn unchanging(file: &Path) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
@@ -128,7 +131,7 @@ fn unchanging(file: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// A file as SQLite's own kind of address. What means something in an address is written by its number.
+/// Formats a file path as SQLite's URI. Characters with a meaning in a URI are percent-encoded.
 fn address(file: &Path) -> PathBuf {
     let path = file.to_string_lossy();
     #[cfg(windows)]
@@ -213,7 +216,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let store = Store::open(home.path()).unwrap();
         let mut other = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-        // When it started is not known here, so that its number alone tells that it lives.
+        // The start time is unknown here, so the process id alone proves that it is alive.
         let lease = Holder { process: other.id(), started: 0, ..Holder::of_this_process() };
         let taken = lease.clone();
         store.write_blocking(move |tx| tx.take_schedule_lease(&taken, lease::probe)).unwrap();

@@ -1,8 +1,8 @@
 //! Packed row numbers.
 //!
-//! Messages, blocks and events are kept under one integer made of the session's number and the place in
-//! it. What is read together (a page of messages with their blocks, the events of a topic after a number)
-//! is then one range of one tree, without a second index, and numbering goes on from the range's end.
+//! Messages, blocks and events are stored under one integer made of the session's number and their position in
+//! it. Rows that are read together (a page of messages with their blocks, the events of a topic after a number)
+//! are then one range of one tree, without a second index, and numbering continues from the range's end.
 
 use crate::StoreError;
 use std::ops::RangeInclusive;
@@ -10,17 +10,17 @@ use std::ops::RangeInclusive;
 const POSITION_BITS: u32 = 24;
 const INDEX_BITS: u32 = 16;
 const SEQ_BITS: u32 = 32;
-/// Session numbers fit 23 bits, so that a packed key stays positive.
+/// Session numbers fit 23 bits, which keeps a packed key positive.
 const SESSION_MAX: i64 = (1 << 23) - 1;
 const POSITION_MAX: i64 = (1 << POSITION_BITS) - 1;
 const INDEX_MAX: i64 = (1 << INDEX_BITS) - 1;
 const SEQ_MAX: i64 = (1 << SEQ_BITS) - 1;
 
-/// A session's number, or another topic's.
+/// The number of a session, or of another topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SessionKey(pub i64);
 
-/// The list's number as a topic.
+/// The session list's number as a topic.
 pub(crate) const LIST_TOPIC: SessionKey = SessionKey(0);
 /// The settings' number as a topic.
 pub(crate) const SETTINGS_TOPIC: SessionKey = SessionKey(-1);
@@ -32,13 +32,13 @@ fn full(what: &str) -> StoreError {
 }
 
 impl SessionKey {
-    /// The keys of the session's messages and blocks.
+    /// Returns the key range of the session's messages and blocks.
     pub(crate) fn rows(self) -> RangeInclusive<i64> {
         let shift = POSITION_BITS + INDEX_BITS;
         (self.0 << shift)..=(((self.0 + 1) << shift) - 1)
     }
 
-    /// The key of the message at a position.
+    /// Returns the key of the message at a position.
     pub(crate) fn message(self, position: i64) -> Result<i64, StoreError> {
         if !(0..=SESSION_MAX).contains(&self.0) {
             return Err(full("the number of sessions"));
@@ -49,7 +49,7 @@ impl SessionKey {
         Ok((self.0 << (POSITION_BITS + INDEX_BITS)) | (position << INDEX_BITS))
     }
 
-    /// The key of the topic's event `seq`.
+    /// Returns the key of the topic's event `seq`.
     pub(crate) fn event(self, seq: u64) -> Result<i64, StoreError> {
         match i64::try_from(seq) {
             Ok(seq) if seq <= SEQ_MAX => Ok((self.0 << SEQ_BITS) + seq),
@@ -57,28 +57,28 @@ impl SessionKey {
         }
     }
 
-    /// The keys of the topic's events.
+    /// Returns the key range of the topic's events.
     pub(crate) fn events(self) -> RangeInclusive<i64> {
         (self.0 << SEQ_BITS)..=((self.0 << SEQ_BITS) + SEQ_MAX)
     }
 }
 
-/// The session of a message or block.
+/// Returns the session of a message or block.
 pub(crate) fn session_of(row: i64) -> SessionKey {
     SessionKey(row >> (POSITION_BITS + INDEX_BITS))
 }
 
-/// The position of a message or of a block's message.
+/// Returns the position of a message or of a block's message.
 pub(crate) fn position_of(row: i64) -> i64 {
     (row >> INDEX_BITS) & POSITION_MAX
 }
 
-/// The message of a block.
+/// Returns the message of a block.
 pub(crate) fn message_of(block: i64) -> i64 {
     block & !INDEX_MAX
 }
 
-/// The key of a message's block.
+/// Returns the key of a message's block.
 pub(crate) fn block(message: i64, index: u32) -> Result<i64, StoreError> {
     if i64::from(index) > INDEX_MAX {
         return Err(full("the number of blocks"));
@@ -86,12 +86,12 @@ pub(crate) fn block(message: i64, index: u32) -> Result<i64, StoreError> {
     Ok(message | i64::from(index))
 }
 
-/// The keys of a message's blocks.
+/// Returns the key range of a message's blocks.
 pub(crate) fn blocks(message: i64) -> RangeInclusive<i64> {
     message..=(message | INDEX_MAX)
 }
 
-/// The number of an event in its topic.
+/// Returns the number of an event in its topic.
 pub(crate) fn seq_of(event: i64) -> u64 {
     (event & SEQ_MAX).unsigned_abs()
 }

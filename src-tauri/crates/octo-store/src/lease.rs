@@ -1,4 +1,4 @@
-//! Who works on a session: the window and the headless form share one home.
+//! Leases on sessions: the window and the headless form share one home.
 
 use crate::{Reader, StoreError, Tx};
 use octo_protocol::SessionId;
@@ -10,36 +10,36 @@ use uuid::Uuid;
 pub struct Holder {
     /// Its process id.
     pub process: u32,
-    /// When it started, in the system's own count: tells it from a later process with the same id.
+    /// When it started, in the system's own units: distinguishes it from a later process with the same id.
     pub started: u64,
-    /// The boot it runs under; empty where the system names none.
+    /// The boot during which it runs; empty if the system names none.
     pub boot: String,
-    /// Chosen at random at its start: the proof that a lease is its own.
+    /// A random token chosen at its start, which proves that a lease belongs to it.
     pub token: String,
 }
 
-/// What became of asking for a lease.
+/// The result of requesting a lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeaseOutcome {
-    /// It is ours: it was free, or ours already.
+    /// The lease is ours: it was free, or ours already.
     Taken,
-    /// It is ours; the one who had it is dead and may have left a turn unfinished.
+    /// The lease is ours; its previous holder is dead and may have left a turn unfinished.
     TakenOver(Holder),
-    /// Another living process has it.
+    /// Another living process has the lease.
     HeldBy(Holder),
 }
 
-/// Whether a holder still runs.
+/// Whether a holder is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
-    /// It runs, or that cannot be told.
+    /// It is running, or its state is unknown.
     Alive,
-    /// It surely does not run any more.
+    /// It is certainly not running any more.
     Dead,
 }
 
 impl Holder {
-    /// This process, under a new token.
+    /// Returns a holder for this process, under a new token.
     pub fn of_this_process() -> Self {
         let process = std::process::id();
         Self {
@@ -51,8 +51,8 @@ impl Holder {
     }
 }
 
-/// Asks the system whether a holder still runs. It is dead when the machine was started anew since, when
-/// there is no such process, or when the process of that number started at another time.
+/// Asks the system whether a holder is alive. It is dead if the machine was rebooted since, if no such process
+/// exists, or if the process with that id started at another time.
 pub fn probe(holder: &Holder) -> Life {
     let boot = system::boot();
     if !holder.boot.is_empty() && !boot.is_empty() && holder.boot != boot {
@@ -61,7 +61,7 @@ pub fn probe(holder: &Holder) -> Life {
     match system::started(holder.process) {
         Ok(started) if holder.started == 0 || started == holder.started => Life::Alive,
         Ok(_) | Err(system::Unknown::Gone) => Life::Dead,
-        // Two processes on one session would do worse than one that has to wait.
+        // Two processes on one session would do more harm than a process that has to wait.
         Err(system::Unknown::Unreadable) => Life::Alive,
     }
 }
@@ -81,17 +81,17 @@ mod system {
             .unwrap_or_default()
     }
 
-    /// Field 22 of `/proc/<pid>/stat`: clock ticks from boot to the process's start.
+    /// Reads field 22 of `/proc/<pid>/stat`: clock ticks from boot to the process's start.
     pub(super) fn started(process: u32) -> Result<u64, Unknown> {
         let stat =
             fs::read_to_string(format!("/proc/{process}/stat")).map_err(|error| match error.kind() {
                 ErrorKind::NotFound => Unknown::Gone,
                 _ => Unknown::Unreadable,
             })?;
-        // The name (field 2) may hold spaces and brackets; what follows the last bracket is plain.
+        // The name (field 2) may contain spaces and brackets; the fields after the last bracket are plain.
         let (_, rest) = stat.rsplit_once(')').ok_or(Unknown::Unreadable)?;
         let mut fields = rest.split_ascii_whitespace();
-        // A zombie holds no lease any more: it only waits to be reaped.
+        // A zombie has no lease any more: it only waits to be reaped.
         match fields.next() {
             Some("Z" | "X") => return Err(Unknown::Gone),
             Some(_) => {}
@@ -110,7 +110,7 @@ mod system {
         Unreadable,
     }
 
-    /// The boot time moves with the clock here, so it names no boot; the start time is enough.
+    /// The boot time changes with the clock here and cannot identify a boot; the start time is enough.
     pub(super) fn boot() -> String {
         String::new()
     }
@@ -137,7 +137,7 @@ pub(crate) fn holder(row: &Row<'_>) -> rusqlite::Result<Holder> {
 }
 
 impl Reader<'_> {
-    /// Who has the session's lease, dead or alive.
+    /// Returns the holder of the session's lease, dead or alive.
     pub fn lease(&self, session: SessionId) -> Result<Option<Holder>, StoreError> {
         let key = self.key(session)?;
         Ok(self
@@ -149,8 +149,8 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Takes the session's lease for `holder`, unless a living process has it. `probe` says who lives:
-    /// [`probe`] outside tests.
+    /// Takes the session's lease for `holder`, unless a living process has it. `probe` determines whether a
+    /// holder is alive: [`probe`] outside tests.
     pub fn take_lease(
         &mut self,
         session: SessionId,
@@ -174,7 +174,7 @@ impl Tx<'_> {
         Ok(previous.map_or(LeaseOutcome::Taken, LeaseOutcome::TakenOver))
     }
 
-    /// Gives the session's lease back, if `token` has it.
+    /// Releases the session's lease, if `token` has it.
     pub fn release_lease(&mut self, session: SessionId, token: &str) -> Result<(), StoreError> {
         let key = self.key(session)?;
         self.connection
@@ -183,7 +183,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Gives back every lease `token` has.
+    /// Releases every lease that `token` has.
     pub fn release_all(&mut self, token: &str) -> Result<(), StoreError> {
         self.connection.prepare_cached("DELETE FROM leases WHERE token = ?1")?.execute([token])?;
         Ok(())
@@ -199,7 +199,7 @@ mod tests {
         Holder { process, started: system::started(process).unwrap_or(0), ..Holder::of_this_process() }
     }
 
-    /// A process that waits for its input to end.
+    /// Starts a process that waits for its input to end.
     fn waiting() -> Child {
         Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap()
     }
@@ -234,7 +234,7 @@ mod tests {
         let mut child = waiting();
         let alive = holder_of(child.id());
         drop(child.stdin.take());
-        // It ends by itself now; until it is reaped below it is a zombie.
+        // The process now ends without help; until it is reaped below it is a zombie.
         while probe(&alive) == Life::Alive {
             std::thread::yield_now();
         }

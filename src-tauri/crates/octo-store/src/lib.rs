@@ -1,12 +1,11 @@
-//! Everything Octo remembers as state, in one SQLite file.
+//! Octo's persistent state, in one SQLite file.
 //!
 //! [`Store`] is the handle. One thread writes: [`Store::write`] runs a closure over a [`Tx`] in one
 //! transaction; [`Store::read`] runs one over a [`Reader`] on one of a few read-only connections.
 //!
-//! Events are the source. [`Tx::emit`] appends an event to its topic and changes the tables it describes
-//! in the same transaction; after the commit it is published to [`Store::published`]. What an event does
-//! not say (what the model sees, results of calls, drafts, rules, leases) is written
-//! beside it, in the same transaction.
+//! Events are the source. [`Tx::emit`] appends an event to its topic and changes the tables it describes in the
+//! same transaction; after the commit [`Store::published`] publishes it. Data that events do not contain (the
+//! model's context, results of calls, drafts, rules, leases) is written in the same transaction.
 
 mod backup;
 mod column;

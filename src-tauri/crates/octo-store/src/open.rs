@@ -1,7 +1,7 @@
-//! Opening the file: creating it, checking it, bringing it to this Octo's schema.
+//! Opening the file: creating it, checking it, migrating it to this Octo's schema.
 //!
-//! The rules: a file that exists is never reset and never overwritten; whoever changes its schema is
-//! alone with it and has made a backup first; a new file appears whole or not at all.
+//! The rules: an existing file is never reset and never overwritten; the process that changes its schema is
+//! alone with it and has made a backup first; a new file appears complete or not at all.
 
 use crate::{
     OpenError, backup,
@@ -18,22 +18,22 @@ use std::{
     time::Duration,
 };
 
-/// How long a statement waits for another process's write. Ours take milliseconds; a checkpoint of a
+/// The maximum time a statement waits for another process's write. Ours take milliseconds; a checkpoint of a
 /// large log may take seconds on a slow disk.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Up to this size a file is read through at every start (about 0.1 s); above it only when it was not
-/// closed properly, is about to be migrated, or is suspected. Damage elsewhere shows as
-/// [`crate::StoreError::Damaged`] when it is met, and the file is suspected from then on.
+/// Up to this size every start reads the file through (about 0.1 s); above it only if it was not closed
+/// properly, is about to be migrated, or is suspected of damage. Reads elsewhere report damage as
+/// [`crate::StoreError::Damaged`] when they meet it, and the file is suspected from then on.
 const CHECK_ALWAYS: u64 = 64 << 20;
 
-/// How much the write-ahead log may keep on disk after a checkpoint, in bytes.
+/// The maximum size of the write-ahead log on disk after a checkpoint, in bytes.
 const LOG_LIMIT: i64 = 16 << 20;
 
-/// The home as far as the database is concerned. Holding one keeps others from changing the schema.
+/// The home, for the database's purposes. A live value keeps other processes from changing the schema.
 pub(crate) struct Home {
     folder: PathBuf,
-    /// Locked shared while the file is open; none where the file system knows no locks.
+    /// A shared lock while the file is open; `None` if the file system has no locks.
     lock: Option<File>,
 }
 
@@ -53,7 +53,7 @@ impl Home {
         self.folder.join("octo.db")
     }
 
-    /// Damage was met: whoever opens the file next reads it through.
+    /// Marks the file as suspected of damage: the next process to open it reads it through.
     pub(crate) fn suspect(&self) {
         let mark = suspicion(&self.file());
         if mark.exists() {
@@ -67,12 +67,12 @@ impl Home {
         }
     }
 
-    /// Whether no other process has the file open, as of now. Where the file system knows no locks nobody can tell, and
-    /// it is taken to be so.
+    /// Returns whether no other process has the file open, as of now. On a file system without locks this
+    /// cannot be known, and the answer is yes.
     pub(crate) fn is_alone(&self) -> bool {
         let Some(lock) = &self.lock else { return true };
         let alone = lock.unlock().is_ok() && lock.try_lock().is_ok();
-        // Shared again, whatever was found; another process may have come in between.
+        // Take the shared lock again in any case; another process may have intervened.
         let shared = lock.unlock().is_ok() && lock.lock_shared().is_ok();
         alone && shared
     }
@@ -97,7 +97,7 @@ pub(crate) fn open_with(home: &Path, steps: &'static [M<'static>]) -> Result<(Ho
         Some(lock) => Some(share(home, lock)?),
         None => None,
     };
-    // A newer Octo may have slipped in while the lock changed hands.
+    // A newer Octo may have intervened while the lock changed hands.
     let file = home.join("octo.db");
     let (found, known) = (version(&connection).map_err(|error| failed(home, &file, &error))?, known(steps));
     if found != known {
@@ -106,13 +106,13 @@ pub(crate) fn open_with(home: &Path, steps: &'static [M<'static>]) -> Result<(Ho
     Ok((Home { folder: home.to_owned(), lock }, connection))
 }
 
-/// Looks whether the database is damaged, as [`open`] would; for whoever holds the home alone. One that is not is
-/// brought to this Octo's schema, as by any start.
+/// Checks whether the database is damaged, as [`open`] would; the caller must be alone with the home. A sound
+/// database is migrated to this Octo's schema, as by any start.
 pub(crate) fn find_damage(home: &Path) -> Result<(), OpenError> {
     find(home, schema::STEPS, Company::Alone).map(drop)
 }
 
-/// The database, made where there is none, examined and of this Octo's schema.
+/// Opens the database, created if missing, checked and migrated to this Octo's schema.
 fn find(home: &Path, steps: &'static [M<'static>], company: Company) -> Result<Connection, OpenError> {
     let file = home.join("octo.db");
     let exists = file.try_exists().map_err(|error| unavailable(&file, error))?;
@@ -122,8 +122,7 @@ fn find(home: &Path, steps: &'static [M<'static>], company: Company) -> Result<C
     examine(home, &file, steps, company)
 }
 
-/// Finishes what a process that was killed left unfinished in the home, and takes away what it had only begun. For
-/// whoever is alone with it.
+/// Completes or removes the unfinished work of a killed process in the home. The caller must be alone with it.
 fn tidy(home: &Path) -> std::io::Result<()> {
     replace::finish(home, &mut || {})?;
     remove_new(home)?;
@@ -131,8 +130,8 @@ fn tidy(home: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Locks `octo.lock`: exclusively when nobody else has the home open, else shared, after whoever is
-/// just opening it has finished.
+/// Locks `octo.lock`: exclusively if no other process has the home open, else shared, after a process that is
+/// currently opening it has finished.
 fn lock(home: &Path) -> Result<(Option<File>, Company), OpenError> {
     let path = home.join("octo.lock");
     let file = OpenOptions::new()
@@ -148,7 +147,7 @@ fn lock(home: &Path) -> Result<(Option<File>, Company), OpenError> {
             Ok(()) => Ok((Some(file), Company::Others)),
             Err(error) => Err(unavailable(&path, error)),
         },
-        // A file system without locks: SQLite's own still keep every transaction whole.
+        // A file system without locks: SQLite's own still keep every transaction atomic.
         Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
             Ok((None, Company::Alone))
         }
@@ -156,7 +155,7 @@ fn lock(home: &Path) -> Result<(Option<File>, Company), OpenError> {
     }
 }
 
-/// Turns an exclusive lock into a shared one. Another may slip in between.
+/// Turns an exclusive lock into a shared one. Another process may intervene.
 fn share(home: &Path, lock: File) -> Result<File, OpenError> {
     let path = home.join("octo.lock");
     lock.unlock().map_err(|error| unavailable(&path, error))?;
@@ -164,12 +163,12 @@ fn share(home: &Path, lock: File) -> Result<File, OpenError> {
     Ok(lock)
 }
 
-/// Makes a new database beside its place and moves it there whole, so that a crash on the way leaves
-/// either nothing or a good file, and an empty file is always a damaged one.
+/// Makes a new database under a temporary name and moves it into place when complete: a crash leaves either
+/// nothing or a good file, and an empty file is always a damaged one.
 fn create(home: &Path, file: &Path, steps: &'static [M<'static>]) -> Result<(), OpenError> {
     let log = with_suffix(file, "-wal");
     if fs::metadata(&log).is_ok_and(|log| log.len() > 0) {
-        // A log without its database would be poured into the new one.
+        // SQLite would replay a log without its database into the new one.
         return Err(damaged(home, file, "octo.db is gone, but its log octo.db-wal is there"));
     }
     let new = home.join(NEW);
@@ -177,16 +176,16 @@ fn create(home: &Path, file: &Path, steps: &'static [M<'static>]) -> Result<(), 
     make(&new, steps).and_then(|()| fs::rename(&new, file).map_err(|error| unavailable(file, error)))
 }
 
-/// What a database is called until it is whole.
+/// The name of an incomplete database.
 pub(crate) const NEW: &str = "octo.db.new";
 
-/// Takes away a database that was not finished.
+/// Removes an incomplete database.
 pub(crate) fn remove_new(home: &Path) -> std::io::Result<()> {
     let new = home.join(NEW);
     ["", "-journal", "-wal", "-shm"].iter().try_for_each(|end| remove(&with_suffix(&new, end)))
 }
 
-/// Makes a database of this Octo's schema with nothing in it, and writes it out.
+/// Makes an empty database of this Octo's schema, and flushes it to disk.
 pub(crate) fn make_new(new: &Path) -> Result<(), OpenError> {
     make(new, schema::STEPS)
 }
@@ -213,14 +212,14 @@ fn examine(
         .map_err(|error| unavailable(file, error))?
         .map_err(|detail| damaged(home, file, detail))?;
     close_to_others(file);
-    // A log that holds something was left by an Octo that did not close (or by one that still runs).
+    // A log with content was left by an Octo that did not close the file (or is still running).
     let unclean = fs::metadata(with_suffix(file, "-wal")).is_ok_and(|log| log.len() > 0);
 
     let fail = |error: rusqlite::Error| failed(home, file, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(file, flags).map_err(fail)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
-    // Until the file is known to be good, closing it must not pour the log into it.
+    // Until the file is known to be good, closing it must not checkpoint the log into it.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fail)?;
 
     let application: i32 =
@@ -258,7 +257,7 @@ fn examine(
     Ok(connection)
 }
 
-/// Makes an empty file for a database that only the person may read. SQLite gives its logs the same mode.
+/// Creates an empty file for a database that only the person may read. SQLite gives its logs the same mode.
 pub(crate) fn private(file: &Path) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -267,8 +266,8 @@ pub(crate) fn private(file: &Path) -> std::io::Result<()> {
     options.open(file).map(drop)
 }
 
-/// Closes a database to others that an earlier Octo left open to them. The folder it is in keeps them out as well, but
-/// the person may have made that, or opened it.
+/// Restricts a database that an earlier Octo left readable by others. Its folder protects it as well, but the
+/// person may have created that, or opened it.
 fn close_to_others(file: &Path) {
     #[cfg(unix)]
     {
@@ -286,7 +285,7 @@ fn close_to_others(file: &Path) {
     let _ = file;
 }
 
-/// Whether a file begins as a database does. The inner error says why not.
+/// Checks whether a file starts like a database. The inner error says why it does not.
 pub(crate) fn check_header(file: &Path) -> std::io::Result<Result<(), &'static str>> {
     let mut header = [0; 16];
     let read = File::open(file).and_then(|mut file| file.read_exact(&mut header));
@@ -298,29 +297,30 @@ pub(crate) fn check_header(file: &Path) -> std::io::Result<Result<(), &'static s
     }
 }
 
-/// The newest schema version these steps lead to.
+/// Returns the newest schema version of these steps.
 pub(crate) fn known(steps: &[M<'_>]) -> u32 {
     u32::try_from(steps.len()).unwrap_or(u32::MAX)
 }
 
-/// The schema version of the file.
+/// Returns the schema version of the file.
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<u32> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Reads the file through. The inner error says what is wrong with it.
+/// Reads the file through. The inner error describes the damage.
 pub(crate) fn check(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
     let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     Ok(if verdict == "ok" { Ok(()) } else { Err(verdict) })
 }
 
-/// [`check`], and whether the indexes say what the tables do: several times slower.
+/// Runs [`check`], and compares the indexes with the tables: several times slower.
 fn check_whole(connection: &Connection) -> rusqlite::Result<Result<(), String>> {
     let verdict: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     Ok(if verdict == "ok" { Ok(()) } else { Err(verdict) })
 }
 
-/// What stands beside a file in which damage was met. Its name goes with the file's, for who moves that away.
+/// Returns the path of the marker file for suspected damage. Its name extends the database's, for code that
+/// moves both.
 pub(crate) fn suspicion(file: &Path) -> PathBuf {
     with_suffix(file, "-suspect")
 }
@@ -328,17 +328,17 @@ pub(crate) fn suspicion(file: &Path) -> PathBuf {
 fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     if mode != "wal" {
-        // Slower and with readers waiting for the writer, but right: some network file systems know no WAL.
+        // Slower, and readers wait for the writer, but correct: some network file systems do not support WAL.
         tracing::warn!(mode, "the database runs without a write-ahead log");
     }
     // NORMAL syncs at checkpoints, not at commits. A commit survives the death of the process (kill -9
-    // included) either way, since the kernel has it. A power cut may take back the last commits, whole
-    // ones and in order, and never damages the file. FULL would add a disk sync, 1 to 10 ms, to every
-    // stored block and call, which is more than the harness's whole budget per turn; and what it would
-    // save is of little worth, since the files and commands the agent worked on lose the same moments.
+    // included) either way, because the kernel has it. A power cut may lose the last commits, in whole and in
+    // order, and never damages the file. FULL would add a disk sync, 1 to 10 ms, to every stored block and
+    // call, which is more than the harness's whole budget per turn; it would save little, because the files and
+    // commands the agent worked on lose the same moments.
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.pragma_update(None, "foreign_keys", "ON")?;
-    // No view or trigger of a tampered file may call functions with side effects.
+    // Views and triggers of a tampered file must not call functions with side effects.
     connection.pragma_update(None, "trusted_schema", "OFF")?;
     connection.pragma_update_and_check(None, "journal_size_limit", LOG_LIMIT, |_| Ok(()))?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
@@ -362,7 +362,7 @@ fn failed(home: &Path, file: &Path, error: &rusqlite::Error) -> OpenError {
 }
 
 fn damaged(home: &Path, file: &Path, detail: impl Display) -> OpenError {
-    // One that cannot be used itself is no help.
+    // An unusable backup does not help.
     let backup = replace::sound_backup(home).map(|backup| backup.place);
     OpenError::Damaged { path: file.to_owned(), backup, detail: detail.to_string() }
 }

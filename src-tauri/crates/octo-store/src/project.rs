@@ -1,13 +1,13 @@
-//! What each event changes in the tables.
+//! The projection of each event into the tables.
 //!
-//! Who computes what: an event carries totals, never differences. The usage of a turn is what
-//! [`Event::TurnEnded`] says, the usage of a session what [`Event::SessionChanged`] says; the core keeps
-//! the sums. [`Event::MessageEnded`] changes its message and the size of the context, nothing else.
+//! Events carry totals, never differences. The usage of a turn is in [`Event::TurnEnded`], the usage of a
+//! session in [`Event::SessionChanged`]; the core maintains the sums. [`Event::MessageEnded`] changes its
+//! message and the size of the context, nothing else.
 
 use crate::{StoreError, Tx, key::SessionKey, tables::transcript::MessageState};
 use octo_protocol::{Event, Millis, NoteKind, SessionId, SessionInfo, Topic};
 
-/// Changes the tables as the event says. `number` is the topic's.
+/// Changes the tables according to the event. `number` is the topic's.
 pub(crate) fn project(
     tx: &mut Tx<'_>,
     topic: &Topic,
@@ -49,11 +49,11 @@ pub(crate) fn project(
         Event::TurnStopping { turn } => tx.project_turn_stopping(number, *turn),
         Event::TurnEnded { turn } => {
             tx.project_turn_ended(number, turn)?;
-            // A stop may end a turn that was waiting for its next try.
+            // A stop may end a turn that was waiting for its next attempt.
             tx.project_retry(number, None)
         }
         Event::CallBilled { call } => tx.project_billed(number, call),
-        // What is under way is known to whoever does it; a crash ends it.
+        // The process doing the work knows its progress; a crash ends it.
         Event::CompactionStarted => Ok(()),
         Event::CompactionFailed { error } => tx.project_note(number, at, NoteKind::NotCompacted, error),
         Event::ContextCompacted { tokens } => tx.project_context_tokens(number, *tokens),
@@ -69,7 +69,7 @@ pub(crate) fn project(
             tx.project_removed(session, at)
         }
         Event::SettingsChanged { snapshot } => tx.project_settings(snapshot),
-        // Made of the rows, which are written before it.
+        // Derived from the rows, which are written before it.
         Event::TrashChanged { totals: _ } => Ok(()),
     }
 }

@@ -1,17 +1,17 @@
-//! What can be read. The methods stand beside their tables, in `tables/`.
+//! Read access to the store. The methods are next to their tables, in `tables/`.
 
 use crate::{StoreError, key::SessionKey};
 use octo_protocol::SessionId;
 use rusqlite::{Connection, OptionalExtension};
 use std::{cell::RefCell, collections::HashMap};
 
-/// A view of the store as of one moment. All its methods may fail as [`StoreError`] says.
+/// A view of the store at one moment. All its methods may fail with a [`StoreError`].
 pub struct Reader<'a> {
     pub(crate) connection: &'a Connection,
     known: &'a Known,
 }
 
-/// Session numbers seen on a connection. They never change, so they are looked up once.
+/// A connection's cache of session numbers. They never change, so each is looked up once.
 #[derive(Default)]
 pub(crate) struct Known(RefCell<HashMap<SessionId, SessionKey>>);
 
@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
         Self { connection, known }
     }
 
-    /// The session's number, whether or not it was deleted.
+    /// Returns the session's number, even if it was deleted.
     pub(crate) fn find_key(&self, session: SessionId) -> Result<Option<SessionKey>, StoreError> {
         if let Some(key) = self.known.0.borrow().get(&session) {
             return Ok(Some(*key));
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// [`Reader::find_key`] of a session that must be there.
+    /// Returns [`Reader::find_key`] of a session that must exist.
     pub(crate) fn key(&self, session: SessionId) -> Result<SessionKey, StoreError> {
         self.find_key(session)?.ok_or(StoreError::UnknownSession(session))
     }

@@ -1,10 +1,11 @@
-//! A database that is damaged set aside, and a whole one put in its place.
+//! Replacement of a damaged database by a sound one.
 //!
-//! What is to take the place is made whole beside it first, and from the moment it has its name there
-//! (`octo.db-ready-<stamp>`) it does take it: whoever opens the home next, this process or a later one, first moves
-//! the damaged database and its logs aside (`octo.db-damaged-<stamp>`), then it in. Each step is one rename, and which
-//! is next is seen from what is there. So a kill or a power cut anywhere leaves the damaged database or the one that
-//! takes its place, never neither; and what was set aside is deleted by nobody but the person.
+//! The replacement is first made completely in the same folder, and from the moment it has its name there
+//! (`octo.db-ready-<stamp>`) the replacement is certain: the next process to open the home, this or a later
+//! one, first moves the damaged database and its logs away (`octo.db-damaged-<stamp>`), then the new one into
+//! place. Each step is one rename, and the existing files determine the next step. Therefore a kill or a power
+//! cut at any point leaves the damaged database or its replacement, never neither; only the person deletes the
+//! damaged files.
 
 use crate::{
     Claim, OpenError, backup, claim, flush_folder,
@@ -19,38 +20,38 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Between the database's name and the stamp of what is about to take its place.
+/// The separator of the database's name and the stamp in the name of a pending replacement.
 const READY: &str = "-ready-";
-/// Between the database's name and the stamp of one that was set aside.
+/// The separator of the database's name and the stamp in the name of a damaged database moved away.
 const DAMAGED: &str = "-damaged-";
-/// A database and the logs beside it, by the ends of their names. The logs first: one that stayed behind alone would be
-/// poured into whatever came to lie beside it.
+/// The name suffixes of a database and its logs. The logs are first: SQLite would replay a log left alone into
+/// the next database in the folder.
 const PARTS: [&str; 4] = ["-wal", "-shm", "-journal", ""];
 
-/// How long the home may still be in use: whoever asks for it may just be trying to start once more.
+/// How long the home may still be in use: the caller may just have tried another start.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A copy of the database that can take its place.
+/// A backup of the database that can replace it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SoundBackup {
-    /// Where it is.
+    /// Its path.
     pub place: PathBuf,
     /// When it was made.
     pub at: Millis,
-    /// How many sessions are in it, those in the trash counted.
+    /// The number of sessions in it, including those in the trash.
     pub sessions: u64,
 }
 
-/// What takes a damaged database's place.
+/// The replacement for a damaged database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replacement {
-    /// A backup, by its place; see [`sound_backup`].
+    /// A backup, by its path; see [`sound_backup`].
     Backup(PathBuf),
-    /// A new database with nothing in it.
+    /// A new, empty database.
     Empty,
 }
 
-/// Why nothing took a database's place. It is as it was, whichever it is.
+/// Why the replacement failed. The database is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplaceError {
     /// Another process works in the home.
@@ -59,7 +60,7 @@ pub enum ReplaceError {
     /// The database is not damaged.
     #[error("the database is not damaged")]
     Sound,
-    /// The backup is not there, or is damaged itself.
+    /// The backup does not exist, or is damaged itself.
     #[error("{0} is no backup that can be used")]
     NoBackup(PathBuf),
     /// The home cannot be used at all.
@@ -68,12 +69,12 @@ pub enum ReplaceError {
     /// The disk is full.
     #[error("{0} has no room")]
     NoRoom(PathBuf),
-    /// The system refused something.
+    /// A system call failed.
     #[error("{path}: {error}")]
     Failed {
-        /// What was being read or written.
+        /// The file being read or written.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }
@@ -102,7 +103,8 @@ impl From<ReplaceError> for ApiError {
     }
 }
 
-/// The newest backup that is whole and of no newer Octo. Each is read through, which takes about a second for 500 MB.
+/// Returns the newest backup that is sound and not from a newer Octo. Reads each through, which takes about a
+/// second for 500 MB.
 pub fn sound_backup(home: &Path) -> Option<SoundBackup> {
     backup::newest_first(home).find_map(|(place, at)| match inspect(&place) {
         Ok(found) => Some(SoundBackup { place, at: at.cast_signed(), sessions: found.sessions }),
@@ -113,21 +115,22 @@ pub fn sound_backup(home: &Path) -> Option<SoundBackup> {
     })
 }
 
-/// Whether a database lies in a home, or is about to.
+/// Returns whether a home contains a database, or a pending replacement.
 pub fn has_database(home: &Path) -> bool {
     home.join("octo.db").is_file() || matches!(ready(home), Ok(Some(_)))
 }
 
-/// Whether a damaged database was set aside in a home, and is still there.
+/// Returns whether a home still contains a damaged database that was moved away.
 pub fn has_damaged_aside(home: &Path) -> bool {
     named(home, DAMAGED).is_ok_and(|mut found| found.next().is_some())
 }
 
-/// Sets a damaged database aside and puts another in its place; where the damaged one is now. `stamp` names it: two
-/// that are the same are told apart.
+/// Moves a damaged database away and puts another in its place. Returns the new path of the damaged one.
+/// `stamp` names it; equal stamps are made unique.
 ///
 /// # Errors
-/// See [`ReplaceError`]; the home is as it was.
+///
+/// See [`ReplaceError`]; the home is unchanged.
 pub fn replace_damaged(home: &Path, with: &Replacement, stamp: &str) -> Result<PathBuf, ReplaceError> {
     let _lock = alone(home)?;
     match open::find_damage(home) {
@@ -141,17 +144,17 @@ pub fn replace_damaged(home: &Path, with: &Replacement, stamp: &str) -> Result<P
     let made = make(with, &new)
         .and_then(|()| fs::rename(&new, &ready).map_err(ReplaceError::of(&ready)))
         .inspect_err(|_| {
-            // Half of one is worse than none; the next start takes it away where this cannot.
+            // An incomplete one is worse than none; if this fails, the next start removes it.
             let _ = open::remove_new(home);
         });
     made?;
     sync(home);
-    // From here on it is decided: what fails now is gone on with by whoever opens the home next.
+    // From here on the replacement is certain: the next process to open the home completes a failed step.
     let aside = finish(home, &mut || {}).map_err(ReplaceError::of(home))?;
     aside.ok_or(ReplaceError::Failed { path: ready, error: io::ErrorKind::NotFound.into() })
 }
 
-/// Keeps others out of a home while this is kept.
+/// Keeps other processes out of a home while the value lives.
 fn alone(home: &Path) -> Result<Option<File>, ReplaceError> {
     let begun = Instant::now();
     loop {
@@ -163,7 +166,7 @@ fn alone(home: &Path) -> Result<Option<File>, ReplaceError> {
     }
 }
 
-/// Makes what is to take the place, whole and written out.
+/// Makes the complete replacement and flushes it to disk.
 fn make(with: &Replacement, new: &Path) -> Result<(), ReplaceError> {
     match with {
         Replacement::Empty => open::make_new(new).map_err(ReplaceError::Unusable),
@@ -175,15 +178,15 @@ fn make(with: &Replacement, new: &Path) -> Result<(), ReplaceError> {
             let mut to = File::options().write(true).open(new).map_err(&failed)?;
             let mut from = File::open(place).map_err(ReplaceError::of(place))?;
             io::copy(&mut from, &mut to).and_then(|_| to.sync_all()).map_err(&failed)?;
-            // What was written is what will be read.
+            // Check that the written file is readable.
             inspect(new).map_err(unusable).map(drop)
         }
     }
 }
 
-/// Goes on with what was decided: the damaged database aside, the other one in its place. Where the damaged one is;
-/// none where nothing was decided. For whoever is alone with the home. `watch` is called after every change of the
-/// disk.
+/// Completes a pending replacement: moves the damaged database away and the other one into place. Returns the
+/// path of the damaged one, or `None` if no replacement is pending. The caller must be alone with the home.
+/// Calls `watch` after every change on disk.
 pub(crate) fn finish(home: &Path, watch: &mut dyn FnMut()) -> io::Result<Option<PathBuf>> {
     let Some((ready, stamp)) = ready(home)? else { return Ok(None) };
     let database = home.join("octo.db");
@@ -203,12 +206,13 @@ pub(crate) fn finish(home: &Path, watch: &mut dyn FnMut()) -> io::Result<Option<
     Ok(Some(aside))
 }
 
-/// What is about to take the database's place, and its stamp. Of several the first by name, which the others follow.
+/// Returns the pending replacement of the database, with its stamp. Of several, the first by name, followed by
+/// the others.
 fn ready(home: &Path) -> io::Result<Option<(PathBuf, String)>> {
     Ok(named(home, READY)?.min())
 }
 
-/// What lies in a home under the database's name and a word, with the stamp.
+/// Returns the files in a home named after the database and a word, with their stamps.
 fn named(home: &Path, word: &'static str) -> io::Result<impl Iterator<Item = (PathBuf, String)>> {
     Ok(fs::read_dir(home)?.flatten().filter_map(move |entry| {
         let name = entry.file_name().into_string().ok()?;
@@ -217,7 +221,7 @@ fn named(home: &Path, word: &'static str) -> io::Result<impl Iterator<Item = (Pa
     }))
 }
 
-/// A stamp under which nothing was set aside yet.
+/// Returns a stamp that no moved database uses yet.
 fn unused(home: &Path, stamp: &str) -> String {
     let is_free = |stamp: &String| {
         let aside = home.join(format!("octo.db{DAMAGED}{stamp}"));
@@ -227,7 +231,7 @@ fn unused(home: &Path, stamp: &str) -> String {
     std::iter::once(stamp.to_owned()).chain(numbered).find(is_free).unwrap_or_else(|| stamp.to_owned())
 }
 
-/// Names last only once their folder is written out. Some file systems know no such thing.
+/// A rename is durable only once its folder is flushed. Some file systems do not support that.
 fn sync(folder: &Path) {
     if let Err(error) = flush_folder(folder) {
         tracing::debug!(%error, "names in the home are not known to be written out");

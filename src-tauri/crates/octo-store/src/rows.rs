@@ -1,4 +1,4 @@
-//! What goes in and comes out of the store beyond the protocol's own types.
+//! Row types of the store in addition to the protocol's own types.
 
 use octo_protocol::{
     BackgroundCommand, BilledCall, BranchPoint, BudgetStop, CallView, Draft, FileImage, ForkOrigin, Message,
@@ -9,7 +9,7 @@ use octo_protocol::{
 /// A session to be created.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewSession {
-    /// Its head.
+    /// Its info.
     pub info: SessionInfo,
     /// Its frozen system prompt.
     pub system: String,
@@ -17,14 +17,14 @@ pub struct NewSession {
     pub toolset: ToolsetRow,
 }
 
-/// A frozen set of tools, kept once however many sessions use it.
+/// A frozen set of tools, stored once however many sessions use it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolsetRow {
     /// The hash of `tools_json`; the same hash always means the same bytes.
     pub hash: String,
-    /// The version of the registry that made it.
+    /// The version of the registry that produced it.
     pub version: u32,
-    /// The tools as the provider is told them, byte for byte.
+    /// The tools exactly as the provider receives them, byte for byte.
     pub tools_json: String,
 }
 
@@ -35,7 +35,7 @@ pub struct ListSnapshot {
     pub seq: u64,
     /// Pinned first, then the most recently used.
     pub sessions: Vec<SessionInfo>,
-    /// How many there are in all.
+    /// The total number of sessions.
     pub total: u64,
 }
 
@@ -44,16 +44,16 @@ pub struct ListSnapshot {
 pub struct SettingsState {
     /// The number of the last event of the settings' topic.
     pub seq: u64,
-    /// The settings; defaults where none were stored.
+    /// The settings; defaults if none were stored.
     pub settings: Settings,
     /// The models in the order they were added.
     pub models: Vec<ModelEntry>,
 }
 
-/// Everything an actor needs to go on with a session.
+/// Everything an actor needs to continue a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredSession {
-    /// Its head.
+    /// Its info.
     pub info: SessionInfo,
     /// Its frozen system prompt.
     pub system: String,
@@ -61,75 +61,75 @@ pub struct StoredSession {
     pub toolset: ToolsetRow,
     /// The number of the session's last event.
     pub seq: u64,
-    /// What the model sees, in order: the current generation of the context.
+    /// The model's context, in order: its current generation.
     pub context: Vec<Message>,
     /// The turn that has not ended, if any.
     pub unfinished: Option<StoredTurn>,
     /// The newest turn, ended or not.
     pub last_turn: Option<TurnView>,
-    /// Questions that wait, oldest first.
+    /// Unanswered questions, oldest first.
     pub questions: Vec<Question>,
-    /// Messages that wait, oldest first.
+    /// Queued messages, oldest first.
     pub queue: Vec<Queued>,
     /// The plan.
     pub todos: Vec<Todo>,
-    /// Commands that ran in the background, or whose end was not told, when this was stored.
+    /// Commands that were running in the background, or whose end the model did not know, when this was stored.
     pub commands: Vec<BackgroundCommand>,
-    /// The highest number a plan item ever had, 0 when there never was one.
+    /// The highest number a plan item ever had, 0 if there never was an item.
     pub todo_last_id: u32,
     /// Set while the turn waits because a budget is used up.
     pub budget: Option<BudgetStop>,
-    /// Set while a failed model call waits for its next try.
+    /// Set while a failed model call waits for its next attempt.
     pub retry: Option<Retry>,
-    /// What the person had typed and attached but not sent.
+    /// The person's unsent text and attachments.
     pub draft: Draft,
-    /// What the conversation took in the model's window after the last call.
+    /// The tokens that the conversation used in the model's window after the last call.
     pub context_tokens: u64,
-    /// Of each model the last call that belonged to the work and of which it is known what it used.
+    /// For each model, the last call of a turn's work with known usage.
     pub last_calls: Vec<BilledCall>,
-    /// What it is a part of, for a sub-agent.
+    /// For a sub-agent, its link to the parent.
     pub fork: Option<StoredFork>,
 }
 
-/// What a sub-agent's session is a part of.
+/// The link of a sub-agent's session to its parent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFork {
-    /// Where it comes from.
+    /// Its origin.
     pub origin: ForkOrigin,
-    /// The tools it may not use, by name.
+    /// The names of the tools it may not use.
     pub forbidden: Vec<String>,
 }
 
 /// A sub-agent's session to be created.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewFork {
-    /// Its head.
+    /// Its info.
     pub info: SessionInfo,
-    /// What it is a part of. The title is the parent's own and not stored again.
+    /// The link to the parent. The title is the parent's own and not stored again.
     pub fork: StoredFork,
-    /// What it sees of its parent's conversation.
+    /// The part of its parent's conversation that it sees.
     pub inherits: Inherits,
 }
 
-/// What a sub-agent sees of its parent's conversation.
+/// The part of the parent's conversation that a sub-agent sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inherits {
-    /// What the parent sees before this message of its own.
+    /// The parent's context before this message of the parent.
     Before(MessageId),
-    /// What the parent sees up to this message of its own, and it.
+    /// The parent's context up to and including this message of the parent.
     Through(MessageId),
     /// Nothing.
     Nothing,
 }
 
-/// A session to be created that goes on from a place in another one's conversation.
+/// A session to be created that continues another session's conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewBranch {
-    /// Its head.
+    /// Its info.
     pub info: SessionInfo,
-    /// Whose conversation it goes on with.
+    /// The other session.
     pub from: SessionId,
-    /// From where.
+    /// The branch point.
     pub at: BranchPoint,
 }
 
@@ -144,16 +144,16 @@ pub struct NewImport {
     pub told: Told,
 }
 
-/// A conversation, all of it over.
+/// A conversation without any unfinished part.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
     /// Its turns, oldest first.
     pub turns: Vec<TurnView>,
     /// Its messages, in order.
     pub messages: Vec<Message>,
-    /// The calls they make.
+    /// The calls of these messages.
     pub calls: Vec<CallView>,
-    /// Those the model sees, in order.
+    /// The messages in the model's context, in order.
     pub context: Vec<MessageId>,
 }
 
@@ -164,11 +164,11 @@ pub struct StoredTurn {
     pub turn: TurnView,
     /// Its messages, oldest first.
     pub messages: Vec<MessageId>,
-    /// Its calls, in the order they were first heard of.
+    /// Its calls, in the order of their first event.
     pub calls: Vec<StoredCall>,
-    /// The model's message that was begun and has not ended, if any.
+    /// The model's message that began and has not ended, if any.
     pub open_message: Option<MessageId>,
-    /// Whether the person stopped it: it is ended, not gone on with.
+    /// Whether the person stopped it: it must be ended, not continued.
     pub stopping: bool,
 }
 
@@ -177,82 +177,82 @@ pub struct StoredTurn {
 pub struct StoredCall {
     /// The call.
     pub view: CallView,
-    /// Its result, stored when it ended, possibly before the message that carries it.
+    /// Its result, stored when it ended, possibly before the message that contains it.
     pub result: Option<ToolResult>,
 }
 
-/// The tasks of a session.
+/// The time machine's steps of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeTasks {
-    /// The active one.
+    /// The active step.
     pub active: TaskNumber,
-    /// The task the conversation is at; none for the active one.
+    /// The step of the conversation; `None` if it is the active one.
     pub conversation: Option<TaskNumber>,
-    /// The highest number ever given.
+    /// The highest number ever assigned.
     pub last: TaskNumber,
     /// By number, the start (0) first.
     pub tasks: Vec<TimeTask>,
 }
 
-/// A task of the time machine.
+/// A step of the time machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeTask {
     /// Its number.
     pub number: TaskNumber,
-    /// The task it went on from; none for the start.
+    /// The preceding step; `None` for the start.
     pub parent: Option<TaskNumber>,
-    /// What it stands for.
+    /// Its kind.
     pub kind: TaskKind,
-    /// The turn, of a run.
+    /// For a run, the turn that did it.
     pub turn: Option<TurnId>,
-    /// A short line for the person.
+    /// A short description for the person.
     pub summary: String,
-    /// The session's folder then, in the system's own bytes.
+    /// The session's folder at the time, in the system's own bytes.
     pub folder: Vec<u8>,
     /// When it began.
     pub started_at: Millis,
-    /// When it ended; none while it runs.
+    /// When it ended; `None` while it runs.
     pub ended_at: Option<Millis>,
-    /// The task whose conversation it went on from, where that is not the parent.
+    /// The step whose conversation it continues, if that is not the parent.
     pub said_after: Option<TaskNumber>,
-    /// How much more it did that lasts than is listed.
+    /// The number of its lasting effects that are not listed.
     pub lasting_more: u32,
 }
 
-/// A task to be added.
+/// A step to be added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewTimeTask {
-    /// The task it goes on from.
+    /// The preceding step.
     pub parent: TaskNumber,
-    /// What it stands for.
+    /// Its kind.
     pub kind: TaskKind,
-    /// The turn, of a run.
+    /// For a run, the turn that did it.
     pub turn: Option<TurnId>,
-    /// A short line for the person.
+    /// A short description for the person.
     pub summary: String,
     /// The session's folder, in the system's own bytes.
     pub folder: Vec<u8>,
 }
 
-/// Whether the new task is the active one from now on.
+/// Whether the new step becomes the active one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activate {
-    /// It is, and it runs.
+    /// It becomes active, and is running.
     Running,
-    /// It is, and it has ended.
+    /// It becomes active, and has ended.
     Ended,
-    /// It stands beside the way, and has ended.
+    /// It does not become active, and has ended.
     Beside,
 }
 
-/// Which moment of a task a state is of.
+/// The moment of a step at which a state was recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimeSide {
-    /// Before the task first changed the path.
+    /// Before the step first changed the path.
     Before,
-    /// As the task left it.
+    /// At the end of the step.
     After,
-    /// As it was when later work first changed it, where somebody had changed it in between.
+    /// When later work first changed the path, if others had changed it in between.
     Left,
 }
 
@@ -261,54 +261,54 @@ pub enum TimeSide {
 pub enum TimeSource {
     /// A file tool named the path.
     Named,
-    /// It was found in the session's folder.
+    /// A scan of the session's folder found it.
     Found,
-    /// A restore.
+    /// A restore wrote it.
     Restored,
 }
 
-/// What a path was like at one moment of a task.
+/// The state of a path at one moment of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeState {
     /// The absolute path, in the system's own bytes.
     pub path: Vec<u8>,
-    /// The task.
+    /// The step.
     pub number: TaskNumber,
     /// The moment.
     pub side: TimeSide,
-    /// How it came to be recorded.
+    /// The source of the recording.
     pub source: TimeSource,
-    /// What it was like.
+    /// The recorded state.
     pub image: FileImage,
 }
 
-/// A command that ran when it was stored.
+/// A command that was running when it was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeCommand {
     /// Its number.
     pub key: i64,
     /// The session.
     pub session: SessionId,
-    /// The task.
+    /// The step.
     pub number: TaskNumber,
     /// The folder, in the system's own bytes.
     pub folder: Vec<u8>,
 }
 
-/// A thing in the trash.
+/// An entry in the trash.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrashRow {
-    /// It, as clients see it.
+    /// The entry as clients see it.
     pub entry: TrashEntry,
-    /// Where it was, as the system's bytes.
+    /// Its original path, in the system's own bytes.
     pub path: Vec<u8>,
     /// Its permission bits.
     pub mode: u32,
-    /// Whether it can be made again and may go before its time.
+    /// Whether it can be made again and may be deleted early.
     pub made_again: bool,
 }
 
-/// Which things of the trash are listed.
+/// A filter for trash entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrashFilter {
     /// Only those whose name or old folder contains this.
@@ -319,10 +319,10 @@ pub struct TrashFilter {
     pub project: Option<String>,
 }
 
-/// How old and large a thing in the trash is.
+/// The age and size of a trash entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrashAge {
-    /// Which.
+    /// The entry.
     pub id: TrashId,
     /// When it was deleted.
     pub at: octo_protocol::Millis,

@@ -2,7 +2,7 @@
 
 use rusqlite_migration::{M, Migrations};
 
-/// All steps, oldest first. A released step never changes; a change of the schema is a new step.
+/// All steps, oldest first. A released step never changes; every schema change is a new step.
 pub(crate) const STEPS: &[M<'static>] = &[
     M::up(include_str!("../migrations/0001_start.sql")),
     M::up(include_str!("../migrations/0002_stop.sql")),

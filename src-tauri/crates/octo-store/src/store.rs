@@ -1,4 +1,4 @@
-//! The handle: one writer thread, a few read-only connections beside it.
+//! The handle: one writer thread, and a few read-only connections.
 
 use crate::{
     OpenError, Reader, StoreError, Tx,
@@ -19,14 +19,14 @@ use std::{
 };
 use tokio::sync::{Semaphore, broadcast, oneshot};
 
-/// Reads that may run at the same time. Each is short; more connections would only hold more cache.
+/// The maximum number of concurrent reads. Each is short; more connections would only use more cache.
 const READERS: usize = 4;
 
-/// Envelopes a slow receiver of [`Store::published`] may fall behind before it is told that it lagged.
+/// The number of envelopes a slow receiver of [`Store::published`] may fall behind before it gets a lag error.
 const PUBLISHED_BACKLOG: usize = 4096;
 
-/// The open database. Cheap to clone; all clones are one. It closes when the last clone is dropped, or
-/// earlier by [`Store::close`].
+/// The open database. Cheap to clone; all clones share it. It closes when the last clone is dropped, or earlier
+/// by [`Store::close`].
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Inner>,
@@ -39,8 +39,8 @@ struct Inner {
     readers: Mutex<Readers>,
     permits: Semaphore,
     published: broadcast::Sender<Arc<Envelope>>,
-    /// The database's version as the writer last saw it. Its own writes do not change that number, so another one says
-    /// that another process wrote.
+    /// The database's version as the writer last saw it. Its own writes do not change that number, so a
+    /// different number means that another process wrote.
     version: AtomicI64,
 }
 
@@ -52,25 +52,25 @@ struct Readers {
 
 type Job = Box<dyn FnOnce(&Desk) + Send>;
 
-/// A connection with what is remembered beside it.
+/// A connection with its caches.
 pub(crate) struct Desk {
     pub(crate) connection: Connection,
     pub(crate) known: Known,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What the locks guard is whole at every moment, also when a thread panicked meanwhile.
+    // The data behind the locks is consistent at every moment, even after a panic of another thread.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells of what was stored.
+/// Publishes the stored events.
 fn publish<T>(
     outcome: Result<(T, Vec<Arc<Envelope>>), StoreError>,
     published: &broadcast::Sender<Arc<Envelope>>,
 ) -> Result<T, StoreError> {
     outcome.map(|(value, envelopes)| {
         for envelope in envelopes {
-            // Nobody listening is no error.
+            // A missing receiver is no error.
             let _ = published.send(envelope);
         }
         value
@@ -78,11 +78,11 @@ fn publish<T>(
 }
 
 impl Store {
-    /// Opens `<home>/octo.db`, creating the home and the file where there are none, and brings the file to
-    /// this Octo's schema after a backup. Blocking: call it before the runtime is busy, or from
-    /// `spawn_blocking`.
+    /// Opens `<home>/octo.db`, creating the home and the file if missing, and migrates the file to this Octo's
+    /// schema after a backup. Blocking: call it before the runtime is busy, or from `spawn_blocking`.
     ///
     /// # Errors
+    ///
     /// See [`OpenError`]. Nothing that exists is ever reset or overwritten.
     pub fn open(home: &Path) -> Result<Self, OpenError> {
         Self::over(open::open(home)?)
@@ -108,9 +108,9 @@ impl Store {
         })
     }
 
-    /// Runs `work` in one transaction on the writer thread: all of it happens or, when it fails, nothing.
-    /// Writes happen in the order in which they were asked for. The events it emitted are published right
-    /// after the commit. A write that was asked for is finished even when this future is dropped.
+    /// Runs `work` in one transaction on the writer thread: all of it takes effect or, on failure, nothing.
+    /// Writes run in the order of their calls. The events it emitted are published right after the commit. A
+    /// requested write is finished even if this future is dropped.
     pub async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         F: FnOnce(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -123,11 +123,12 @@ impl Store {
         self.watched(answer.await.map_err(|_| StoreError::Closed)?)
     }
 
-    /// [`Store::write`] that is on the disk when this returns, also over a power cut: for what somebody else forgets
-    /// because it is stored here. Costs a sync of the disk.
+    /// Runs [`Store::write`] and makes it durable before returning, even over a power cut: for data that its
+    /// source deletes once it is stored here. Costs a disk sync.
     ///
     /// # Errors
-    /// As [`Store::write`].
+    ///
+    /// Same as [`Store::write`].
     pub async fn write_through<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         F: FnOnce(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -141,7 +142,7 @@ impl Store {
                 .pragma_update(None, "synchronous", "FULL")
                 .map_err(StoreError::from)
                 .and_then(|()| transact(desk, work));
-            // Others have never waited for the disk: see `open`.
+            // Other writes have never waited for the disk: see `open`.
             if let Err(error) = desk.connection.pragma_update(None, "synchronous", "NORMAL") {
                 tracing::warn!(%error, "the database goes on syncing at every commit");
             }
@@ -150,7 +151,7 @@ impl Store {
         self.watched(answer.await.map_err(|_| StoreError::Closed)?)
     }
 
-    /// Runs `work` on a read-only connection; all it reads is of one moment, and holds everything written
+    /// Runs `work` on a read-only connection; all its reads are of one moment, and include everything written
     /// before the call.
     pub async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
     where
@@ -173,7 +174,7 @@ impl Store {
         self.watched(outcome)
     }
 
-    /// An outcome, after damage it tells of was marked for the next start.
+    /// Returns the outcome, after marking the file for the next start if it reports damage.
     fn watched<T>(&self, outcome: Result<T, StoreError>) -> Result<T, StoreError> {
         if let Err(StoreError::Damaged(_)) = &outcome {
             self.suspect();
@@ -181,21 +182,22 @@ impl Store {
         outcome
     }
 
-    /// The home it is in.
+    /// Returns the home that contains the database.
     pub(crate) fn home(&self) -> &Path {
         self.inner.home.folder()
     }
 
-    /// Damage was met: the next start reads the file through.
+    /// Marks the file as suspected of damage: the next start reads it through.
     pub(crate) fn suspect(&self) {
         self.inner.home.suspect();
     }
 
-    /// [`Store::write`] for a thread that may wait: it blocks until the transaction is done. Must not be called
-    /// on the runtime's own threads, which others wait for; from `spawn_blocking`.
+    /// Runs [`Store::write`] on a thread that may block until the transaction is done. Must not be called on
+    /// the runtime's own threads, on which other tasks depend; use `spawn_blocking`.
     ///
     /// # Errors
-    /// As [`Store::write`].
+    ///
+    /// Same as [`Store::write`].
     pub fn write_blocking<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         F: FnOnce(&mut Tx<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -208,10 +210,11 @@ impl Store {
         self.watched(answer.recv().map_err(|_| StoreError::Closed)?)
     }
 
-    /// [`Store::read`] for a thread that may wait.
+    /// Runs [`Store::read`] on a thread that may block.
     ///
     /// # Errors
-    /// As [`Store::read`].
+    ///
+    /// Same as [`Store::read`].
     pub fn read_blocking<T>(
         &self,
         work: impl FnOnce(&Reader<'_>) -> Result<T, StoreError>,
@@ -237,7 +240,7 @@ impl Store {
     {
         let published = self.inner.published.clone();
         self.post(Box::new(move |desk| {
-            // Whoever asked may have gone; the write stands.
+            // The caller may be gone; the write stays in effect.
             answer(publish(transact(desk, work), &published));
         }))
     }
@@ -249,11 +252,12 @@ impl Store {
         }
     }
 
-    /// Whether another process wrote since this was last asked, or since the file was opened. What it wrote was not
-    /// published here: see [`Reader::events_since`]. Costs a look at shared memory.
+    /// Returns whether another process wrote since the last call, or since the file was opened. Its events were
+    /// not published here: see [`Reader::events_since`]. Costs a read of shared memory.
     ///
     /// # Errors
-    /// [`StoreError::Closed`], and those of the file.
+    ///
+    /// [`StoreError::Closed`], and file errors.
     pub async fn others_wrote(&self) -> Result<bool, StoreError> {
         let (reply, answer) = oneshot::channel();
         self.post(Box::new(move |desk| {
@@ -263,21 +267,21 @@ impl Store {
         Ok(self.inner.version.swap(version, Ordering::Relaxed) != version)
     }
 
-    /// Whether no other process has the database open, as of now. May wait for one that is just opening it: not for
-    /// the runtime's own threads.
+    /// Returns whether no other process has the database open, as of now. May wait for a process that is just
+    /// opening it: not for the runtime's own threads.
     pub fn is_alone(&self) -> bool {
         self.inner.home.is_alone()
     }
 
-    /// All events from now on, of all topics, in the order in which they were committed by this process.
+    /// Returns all events from now on, of all topics, in the order in which this process committed them.
     pub fn published(&self) -> broadcast::Receiver<Arc<Envelope>> {
         self.inner.published.subscribe()
     }
 
-    /// Finishes the writes that were asked for, moves the write-ahead log into the database and lets go of
-    /// the file. Blocks until that is done. Later reads and writes fail with [`StoreError::Closed`].
+    /// Finishes the requested writes, checkpoints the write-ahead log into the database and closes the file.
+    /// Blocks until that is done. Later reads and writes fail with [`StoreError::Closed`].
     pub fn close(&self) {
-        // Readers first: the last connection to go takes the log with it, and only the writer's can.
+        // Readers first: the last connection to close removes the log, and only the writer's can.
         self.inner.permits.close();
         {
             let mut readers = lock(&self.inner.readers);
@@ -307,7 +311,7 @@ impl Inner {
 
     fn put_back(&self, desk: Desk) {
         let mut readers = lock(&self.readers);
-        // Blocking reads take no permit, so there may be more of them than are worth keeping.
+        // Blocking reads take no permit, so there may be more connections than are worth keeping.
         if !readers.closed && readers.idle.len() < READERS {
             readers.idle.push(desk);
         }
@@ -316,7 +320,7 @@ impl Inner {
 
 impl Desk {
     fn new(connection: Connection) -> Self {
-        // One slot per distinct statement of this crate, so that none is ever compiled twice.
+        // One slot per distinct statement of this crate, so each is compiled only once.
         connection.set_prepared_statement_cache_capacity(128);
         Self { connection, known: Known::default() }
     }
@@ -331,7 +335,7 @@ fn write_all(desk: Desk, queue: &mpsc::Receiver<Job>) {
         job(&desk);
     }
     if let Err(error) = desk.connection.pragma_update(None, "wal_checkpoint", "TRUNCATE") {
-        // The log stays beside the file and is read at the next start: nothing is lost.
+        // The log stays next to the file and the next start reads it: nothing is lost.
         tracing::warn!(%error, "the write-ahead log could not be moved into the database");
     }
 }
@@ -352,7 +356,7 @@ fn transact<T>(
     }))
     .unwrap_or_else(|_| Err(StoreError::Failed("a write panicked".to_owned())));
     if outcome.is_err() {
-        // A session that was created by what is undone must not be remembered.
+        // Do not remember a session that the rolled-back transaction created.
         desk.known.forget();
     }
     outcome

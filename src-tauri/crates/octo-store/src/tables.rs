@@ -1,4 +1,4 @@
-//! The tables: reading and writing of each beside its row type.
+//! The tables: reads and writes of each next to its row type.
 
 pub(crate) mod branches;
 pub(crate) mod calls;
@@ -35,7 +35,7 @@ use crate::{Reader, StoreError};
 use rusqlite::{OptionalExtension, Params, Row};
 
 impl Reader<'_> {
-    /// All rows of a statement, each read by `read`.
+    /// Returns all rows of a statement, each parsed by `read`.
     pub(crate) fn rows<T>(
         &self,
         sql: &str,
@@ -51,7 +51,7 @@ impl Reader<'_> {
         Ok(all)
     }
 
-    /// The one row of a statement, if there is one.
+    /// Returns the one row of a statement, if there is one.
     pub(crate) fn row<T>(
         &self,
         sql: &str,
@@ -62,12 +62,12 @@ impl Reader<'_> {
         statement.query_row(params, |row| Ok(read(row))).optional()?.transpose()
     }
 
-    /// Runs a statement that changes something; how many rows it changed.
+    /// Runs a statement that changes data. Returns the number of changed rows.
     pub(crate) fn change(&self, sql: &str, params: impl Params) -> Result<usize, StoreError> {
         Ok(self.connection.prepare_cached(sql)?.execute(params)?)
     }
 
-    /// Runs a statement that must change exactly one row; `what` names what is missing otherwise.
+    /// Runs a statement that must change exactly one row; `what` names the missing item in the error.
     pub(crate) fn change_one(&self, what: &str, sql: &str, params: impl Params) -> Result<(), StoreError> {
         match self.change(sql, params)? {
             1 => Ok(()),

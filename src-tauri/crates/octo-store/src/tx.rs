@@ -14,7 +14,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// One transaction. It reads what it wrote, and is undone as a whole when its closure fails.
+/// A transaction. It reads its own writes, and is rolled back as a whole if its closure fails.
 pub struct Tx<'a> {
     reader: Reader<'a>,
     envelopes: Vec<Arc<Envelope>>,
@@ -37,13 +37,14 @@ impl<'a> Tx<'a> {
         self.envelopes
     }
 
-    /// Appends an event to its topic, with the topic's next number, and changes the tables it describes.
-    /// It is published after the commit. Returns its number.
+    /// Appends an event to its topic, with the topic's next number, and changes the tables it describes. It is
+    /// published after the commit. Returns its number.
     ///
     /// # Errors
-    /// [`StoreError::UnknownSession`] for a topic that is not there; [`StoreError::Failed`] for an event
-    /// that does not belong to the topic or contradicts what is stored (a message added twice, a block of
-    /// a message that is not there).
+    ///
+    /// [`StoreError::UnknownSession`] for a topic that does not exist; [`StoreError::Failed`] for an event that
+    /// does not belong to the topic or contradicts the stored data (a message added twice, a block of an
+    /// unknown message).
     pub fn emit(&mut self, topic: Topic, event: Event) -> Result<u64, StoreError> {
         let number = self.topic_key(&topic)?;
         let at = now();
@@ -83,7 +84,7 @@ impl Reader<'_> {
 }
 
 pub(crate) fn now() -> Millis {
-    // A clock before 1970 is a broken clock; such events stand at the epoch.
+    // A clock before 1970 is a broken clock; such events get the epoch as their time.
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |past| Millis::try_from(past.as_millis()).unwrap_or(Millis::MAX))

@@ -1,20 +1,20 @@
-//! Bringing stored events of earlier versions to today's shape.
+//! Conversion of stored events of earlier versions to today's shape.
 //!
 //! Events are never rewritten in the file. A change of an event's shape raises
-//! [`octo_protocol::EVENT_VERSION`], adds a step here and a golden log of the version before under
-//! `tests/golden/`, which must stay readable for ever.
+//! [`octo_protocol::EVENT_VERSION`], adds a step here and a golden log of the previous version under
+//! `tests/golden/`, which must stay readable permanently.
 
 use crate::StoreError;
 use octo_protocol::{EVENT_VERSION, Event};
 use serde_json::Value;
 
-/// Turns an event of version `n` into one of version `n + 1`.
+/// A conversion of an event of version `n` into one of version `n + 1`.
 type Step = fn(Value) -> Result<Value, StoreError>;
 
-/// `STEPS[n - 1]` brings version `n` to `n + 1`; so there is one less than there are versions.
+/// `STEPS[n - 1]` converts version `n` to `n + 1`; the array is one shorter than the number of versions.
 const STEPS: [Step; EVENT_VERSION as usize - 1] = [];
 
-/// Reads a stored event of any version up to today's.
+/// Parses a stored event of any version up to today's.
 pub(crate) fn event(version: u16, text: &str) -> Result<Event, StoreError> {
     if version == EVENT_VERSION {
         return Ok(serde_json::from_str(text)?);
@@ -31,10 +31,10 @@ pub(crate) fn event(version: u16, text: &str) -> Result<Event, StoreError> {
 mod tests {
     use super::*;
 
-    /// Written by the first release and never changed: what is in people's files.
+    /// Written by the first release and never changed: the format of people's files.
     const GOLDEN_V1: &str = include_str!("../tests/golden/v1.jsonl");
 
-    /// All that `old` says is in `new`, which may say more.
+    /// Returns whether everything in `old` is also in `new`, which may contain more.
     fn kept(old: &Value, new: &Value) -> bool {
         match (old, new) {
             (Value::Object(old), Value::Object(new)) => {

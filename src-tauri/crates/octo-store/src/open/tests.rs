@@ -7,7 +7,7 @@ use rusqlite::params;
 
 const TODAY: usize = schema::STEPS.len();
 
-/// Today's steps, and those a later Octo would add.
+/// Today's steps, and hypothetical steps of a later Octo.
 fn with_later(added: &[&'static str]) -> &'static [M<'static>] {
     let later = added.iter().map(|sql| M::up(sql));
     Box::leak(schema::STEPS.iter().cloned().chain(later).collect())
@@ -138,7 +138,7 @@ fn nobody_migrates_a_file_another_has_open() {
 #[test]
 fn a_file_without_room_for_a_backup_is_not_migrated() {
     let home = home_of_today();
-    // A file where the folder should be: no backup can be made, whoever runs this.
+    // A file in place of the folder: no backup can be made there, whichever user runs this.
     fs::write(home.path().join("backups"), "in the way").unwrap();
     let error = open_with(home.path(), later()).err().unwrap();
     assert!(matches!(error, OpenError::Unavailable { .. }), "{error}");
@@ -162,7 +162,7 @@ async fn what_the_first_octo_stored_is_there_after_all_steps() {
     store.close();
 }
 
-/// A home as the first Octo left it: a session with a draft, a note and a line of usage.
+/// A home as the first Octo left it: a session with a draft, a note and a ledger entry.
 fn store_as_the_first_octo(home: &Path) {
     let (_home, old) = open_with(home, &schema::STEPS[..1]).unwrap();
     old.execute_batch(
@@ -208,13 +208,13 @@ fn a_backup_is_made_once_a_day_and_the_last_two_are_kept_beside_those_from_befor
     for old in ["octo-1-1500000000000.db", "octo-2-1600000000000.db"] {
         assert!(names.contains(&old.to_owned()), "an older Octo can go back to it: {names:?}");
     }
-    // A clock that was a year ahead, and is right again: once a day, as before.
+    // A clock that was a year ahead is right again: once a day, as before.
     assert_eq!(store.back_up(now + 365 * DAY).unwrap(), BackedUp::Made);
     assert_eq!(store.back_up(now + 5 * DAY).unwrap(), BackedUp::Made);
     assert_eq!(store.back_up(now + 5 * DAY + DAY / 2).unwrap(), BackedUp::NotDue);
     let dated = newest(home.path()).unwrap();
     assert!(dated.to_string_lossy().ends_with(&format!("-{}.db", now + 5 * DAY)), "{}", dated.display());
-    // A clock that is a year behind keeps nobody from it.
+    // A clock that is a year behind does not prevent it.
     assert_eq!(store.back_up(now - 365 * DAY).unwrap(), BackedUp::Made);
     let made = newest(home.path()).unwrap();
     assert_eq!(crate::inspect(&made).unwrap().schema as usize, TODAY);
@@ -231,7 +231,7 @@ fn a_damaged_database_takes_no_backups_place_and_is_suspected() {
     store.close();
     drop(store);
     let good = newest(home.path()).unwrap();
-    // So large that no start reads it through.
+    // Too large for a start to read it through.
     let raw = Connection::open(home.path().join("octo.db")).unwrap();
     raw.execute_batch("CREATE TABLE filler (b BLOB); INSERT INTO filler VALUES (zeroblob(66 << 20));")
         .unwrap();

@@ -1,4 +1,4 @@
-//! Damaged databases, what takes their place, and kills in between.
+//! Damaged databases, their replacements, and kills in between.
 
 use super::*;
 use crate::Store;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const STAMP: &str = "2026-11-23-141502";
 
-/// Everything a home's folder holds directly, but for the lock.
+/// Returns all direct files of a home's folder, except for the lock.
 fn files(home: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(home).unwrap().map(|entry| entry.unwrap());
     entries
@@ -24,7 +24,7 @@ fn changed() -> Event {
     Event::TrashChanged { totals: TrashTotals::default() }
 }
 
-/// Adds so many events to a home's database.
+/// Adds this many events to a home's database.
 fn store(home: &Path, events: usize) {
     let store = Store::open(home).unwrap();
     for _ in 0..events {
@@ -40,8 +40,8 @@ fn stored(home: &Path) -> usize {
     events.len()
 }
 
-/// A home with a damaged database of seven events, its log and the mark of damage, and backups of three and of five
-/// events; what of it is to be kept.
+/// Makes a home with a damaged database of seven events, its log and the damage marker, and backups of three
+/// and of five events. Returns the files that must be kept.
 fn damaged() -> (TempDir, Vec<(&'static str, Vec<u8>)>) {
     let home = tempfile::tempdir().unwrap();
     let backups = home.path().join("backups");
@@ -67,11 +67,11 @@ fn newest(home: &Path) -> Replacement {
     Replacement::Backup(sound_backup(home).unwrap().place)
 }
 
-/// That what was damaged is kept as it was, byte for byte, and nothing else is left over.
+/// Asserts that the damaged files are kept byte for byte, and that no other file is left.
 fn assert_kept(home: &Path, parts: &[(&str, Vec<u8>)]) {
     let found = files(home);
     for (end, bytes) in parts {
-        // Another process's index of the log is made anew by whoever looks at it.
+        // The next process to open the log rebuilds another process's index of it.
         if *end != "-shm" {
             assert!(found[&format!("octo.db-damaged-{STAMP}{end}")] == *bytes, "{end}");
         }
@@ -126,7 +126,7 @@ fn a_kill_anywhere_leaves_the_one_or_the_other() {
     for end in 0.. {
         let (home, parts) = damaged();
         let home = home.path();
-        // Up to here a kill leaves what `a_start_takes_away_what_was_only_begun` looks at.
+        // Up to here a kill leaves the state that `a_start_takes_away_what_was_only_begun` tests.
         fs::copy(newest_place(home), home.join(format!("octo.db-ready-{STAMP}"))).unwrap();
         let mut changes = 0;
         let killed = catch_unwind(AssertUnwindSafe(|| {
@@ -200,7 +200,7 @@ fn what_is_not_damaged_and_what_is_in_use_is_left_alone() {
     assert!(matches!(refused, ReplaceError::Sound), "{refused}");
     assert_eq!(stored(home.path()), 4);
 
-    // Damage that was met while Octo runs, in a home that is worked in.
+    // Damage met while Octo is running, in a home that is in use.
     let running = Store::open(home.path()).unwrap();
     let refused = replace_damaged(home.path(), &Replacement::Empty, STAMP).unwrap_err();
     assert!(matches!(refused, ReplaceError::InUse), "{refused}");

@@ -1,7 +1,7 @@
-//! New sessions that go on with a conversation from elsewhere: another session's, or a file's.
+//! New sessions that continue a conversation from another session or a file.
 //!
-//! What is told is written into the tables without an event for each message: nobody watches a session that is only
-//! coming to be, and whoever opens it begins with a snapshot.
+//! The conversation is written into the tables without an event for each message: a session that is being
+//! created has no subscribers, and every client begins with a snapshot.
 
 use crate::{
     NewBranch, NewImport, Reader, StoreError, Told, Tx,
@@ -15,16 +15,16 @@ use octo_protocol::{
 use rusqlite::params;
 use std::collections::{HashMap, HashSet};
 
-/// How much of a conversation is meant, by the keys of its messages.
+/// A prefix of a conversation, by the keys of its messages.
 struct Cut {
-    /// No message after this one.
+    /// The last message included.
     last: i64,
-    /// What the model saw up to there, in order.
+    /// The model's context at that point, in order.
     context: Vec<i64>,
 }
 
 impl Reader<'_> {
-    /// Where a point lies in a conversation.
+    /// Locates a branch point in a conversation.
     fn cut(&self, session: SessionKey, at: BranchPoint) -> Result<Cut, StoreError> {
         let rows = session.rows();
         match at {
@@ -54,7 +54,7 @@ impl Reader<'_> {
                 };
                 match self.seen_at(session, results.1, results.0) {
                     Ok(context) => Ok(Cut { last: results.0, context }),
-                    // They were said, but the model never came to see them.
+                    // The messages exist, but never reached the model's context.
                     Err(StoreError::UnknownMessage(_)) => Ok(Cut { last: place, context }),
                     Err(error) => Err(error),
                 }
@@ -62,7 +62,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What the model saw when it saw this message last without anything that came after it: all before it, and it.
+    /// Returns the model's context when this message was last its end: all messages before it, and it.
     fn seen_at(&self, session: SessionKey, wanted: MessageId, key: i64) -> Result<Vec<i64>, StoreError> {
         let generations = self.rows(
             "SELECT generation FROM context WHERE session = ?1 AND message = ?2 ORDER BY generation DESC",
@@ -80,7 +80,7 @@ impl Reader<'_> {
         Err(StoreError::UnknownMessage(wanted))
     }
 
-    /// The messages of a generation of what the model sees, the present one for none.
+    /// Returns the messages of a generation of the model's context; of the current one for `None`.
     fn generation(&self, session: SessionKey, generation: Option<i64>) -> Result<Vec<i64>, StoreError> {
         self.rows(
             "SELECT message FROM context WHERE session = ?1
@@ -90,7 +90,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The message right behind this one, where it holds the results of calls this one makes.
+    /// Returns the next message, if it contains the results of this one's calls.
     fn results_of(&self, session: SessionKey, key: i64) -> Result<Option<(i64, MessageId)>, StoreError> {
         let pair = self.told(session, key, *session.rows().end(), 2)?;
         let [(_, asks), (behind, answers)] = pair.as_slice() else { return Ok(None) };
@@ -99,7 +99,7 @@ impl Reader<'_> {
         Ok(answered.then_some((*behind, answers.id)))
     }
 
-    /// At most `limit` messages between two keys, with their blocks.
+    /// Returns at most `limit` messages between two keys, with their blocks.
     fn told(
         &self,
         session: SessionKey,
@@ -127,13 +127,13 @@ impl Reader<'_> {
         Ok(messages)
     }
 
-    /// A conversation up to a point, under its own ids.
+    /// Returns a conversation up to a point, under its own ids.
     fn told_up_to(&self, session: SessionKey, cut: Cut) -> Result<Told, StoreError> {
         let seen: HashSet<i64> = cut.context.iter().copied().collect();
         let mut messages = self.told(session, *session.rows().start(), cut.last, u32::MAX)?;
         let turns: Vec<String> = messages.iter().map(|(_, message)| message.turn.to_string()).collect();
         let turns = self.turns(&serde_json::to_string(&turns)?)?;
-        // What was undone and is not on this way belongs to another one.
+        // Undone turns that are not on this path belong to another branch.
         let on_the_way: HashSet<TurnId> =
             messages.iter().filter(|(key, _)| seen.contains(key)).map(|(_, message)| message.turn).collect();
         let elsewhere: HashSet<TurnId> = turns
@@ -142,7 +142,7 @@ impl Reader<'_> {
             .map(|turn| turn.id)
             .collect();
         messages.retain(|(_, message)| !elsewhere.contains(&message.turn));
-        // A call without its result is not told: it may still run, and must not run here as well.
+        // A call without its result is left out: it may still be running, and must not run here as well.
         if let Some(open) = first_unanswered(&messages, &cut.context) {
             messages.retain(|(key, _)| *key < open);
         }
@@ -156,7 +156,7 @@ impl Reader<'_> {
     }
 }
 
-/// The message whose calls have no results among what the model saw.
+/// Returns the first message in the context whose calls have no results.
 fn first_unanswered(messages: &[(i64, Message)], context: &[i64]) -> Option<i64> {
     let by_key: HashMap<i64, &Message> = messages.iter().map(|(key, message)| (*key, message)).collect();
     let seen = context.iter().filter_map(|key| by_key.get(key).map(|message| (*key, *message)));
@@ -183,7 +183,7 @@ fn results(message: &Message) -> impl Iterator<Item = CallId> + '_ {
     })
 }
 
-/// The same conversation under ids of its own, all of it over.
+/// Returns the same conversation under new ids, without any unfinished part.
 fn anew(told: Told) -> Told {
     let mut turns: HashMap<TurnId, TurnId> = HashMap::new();
     let mut calls: HashMap<CallId, CallId> = HashMap::new();
@@ -249,11 +249,13 @@ fn rename_calls(block: &mut Block, calls: &mut HashMap<CallId, CallId>) {
 }
 
 impl Tx<'_> {
-    /// Stores a session that goes on from a place in another one's conversation, with that one's frozen prompt and
-    /// tools, so that the provider still knows all of it. Emits [`Event::SessionChanged`] on its topic and
-    /// [`Event::SessionListed`] on the list's. Nothing that runs or waits comes along, and no line of the ledger.
+    /// Stores a session that continues another session's conversation from a given point, with that session's
+    /// frozen prompt and tools, which keeps the provider's cache valid. Emits [`Event::SessionChanged`] on its
+    /// topic and [`Event::SessionListed`] on the list's. Copies nothing that runs or waits, and no ledger
+    /// entries.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`]; [`StoreError::UnknownMessage`] for a message the model never saw.
     pub fn create_branch(&mut self, new: &NewBranch) -> Result<(), StoreError> {
         let parent = self.live_key(new.from)?.ok_or(StoreError::UnknownSession(new.from))?;
@@ -282,11 +284,12 @@ impl Tx<'_> {
         self.announce(&new.info)
     }
 
-    /// Stores a session with a conversation from a file, with a prompt and tools of its own. Emits as
-    /// [`Tx::create_branch`] does.
+    /// Stores a session with a conversation from a file, with its own prompt and tools. Emits the same events
+    /// as [`Tx::create_branch`].
     ///
     /// # Errors
-    /// As the store's.
+    ///
+    /// Errors of the store.
     pub fn create_import(&mut self, new: &NewImport) -> Result<(), StoreError> {
         self.create_session(&new.session)?;
         let id = new.session.info.id;
@@ -303,8 +306,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Writes a conversation into a session that has none. `tokens` is what it takes of the model's window, where that
-    /// is known better than by its last answer.
+    /// Writes a conversation into a session that has none. `tokens` is its size in the model's window, if known
+    /// more precisely than from its last answer.
     fn tell(
         &mut self,
         id: SessionId,
@@ -330,7 +333,7 @@ impl Tx<'_> {
         self.project_context_tokens(key, tokens.or(last).unwrap_or(0))
     }
 
-    /// What the person typed and attached in a message of theirs.
+    /// Returns the text and attachments of one of the person's messages, as a draft.
     fn draft_of(&self, session: SessionKey, message: MessageId) -> Result<Draft, StoreError> {
         let key = self.message_key(session, message)?;
         let found = self.told(session, key, key, 1)?;
@@ -349,7 +352,7 @@ impl Tx<'_> {
     }
 }
 
-/// A conversation with the id its last message had before.
+/// A conversation with the previous id of its last message.
 struct Renamed {
     told: Told,
     last: Option<MessageId>,
@@ -360,7 +363,7 @@ fn anew_with_last(told: Told) -> Renamed {
     Renamed { told: anew(told), last }
 }
 
-/// The plan as the last call that changed it left it.
+/// Returns the plan after the last call that changed it.
 fn last_plan(calls: &[CallView]) -> Vec<octo_protocol::Todo> {
     let plan = calls.iter().rev().find_map(|call| match &call.view {
         Some(ToolView::Todos { todos }) => Some(todos.clone()),

@@ -21,7 +21,7 @@ fn call(row: &Row<'_>) -> Result<CallView, StoreError> {
 }
 
 impl Reader<'_> {
-    /// The calls these messages make, in the order in which they make them.
+    /// Returns the calls of these messages, in the order in which the messages make them.
     pub(crate) fn calls_of(&self, messages: &[Message]) -> Result<Vec<CallView>, StoreError> {
         let ids: Vec<CallId> = messages.iter().flat_map(Message::calls).map(|call| call.id).collect();
         if ids.is_empty() {
@@ -40,7 +40,7 @@ impl Reader<'_> {
         Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
     }
 
-    /// The calls of a turn with their results, in the order they were first heard of.
+    /// Returns the calls of a turn with their results, in the order of their first event.
     pub(crate) fn calls_of_turn(&self, turn: TurnId) -> Result<Vec<StoredCall>, StoreError> {
         self.rows(
             "SELECT id, turn, tool, state_json, view_json, result_json FROM calls WHERE turn = ?1 ORDER BY key",
@@ -51,10 +51,11 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Keeps the result of a call that ended, before the message that will carry it exists.
+    /// Stores the result of a call that ended, before the message that will contain it exists.
     ///
     /// # Errors
-    /// [`StoreError::Failed`] for a call no [`octo_protocol::Event::CallChanged`] was emitted for.
+    ///
+    /// [`StoreError::Failed`] for a call without an emitted [`octo_protocol::Event::CallChanged`].
     pub fn set_call(&mut self, call: CallId, result: &ToolResult) -> Result<(), StoreError> {
         self.change_one(
             "the call",

@@ -1,5 +1,6 @@
-//! `chats` and what belongs to them: who may write through a chat service, what they wrote that no session has yet, and
-//! how far each chat was told of its session. No events: whoever watches the settings is told that something changed.
+//! `chats` and its related tables: the allowed people, their inbound messages that have no session yet, and
+//! each chat's delivery position in its session. No events: subscribers of the settings learn that something
+//! changed.
 
 use crate::{
     Reader, StoreError, Tx,
@@ -9,7 +10,7 @@ use crate::{
 use octo_protocol::{ChatService, Millis, SessionId, SessionInfo};
 use rusqlite::{Row, params};
 
-/// Somebody who may write, with their chat.
+/// An allowed person, with their chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatRow {
     /// Its number.
@@ -18,58 +19,58 @@ pub struct ChatRow {
     pub service: ChatService,
     /// The account they write to.
     pub account: String,
-    /// The service's id of them.
+    /// The service's id for them.
     pub person: String,
-    /// What they called themselves when they were let in.
+    /// Their name at the time of pairing.
     pub name: String,
-    /// When that was.
+    /// When they were paired.
     pub paired_at: Millis,
-    /// The session it goes on with; none where the next message begins one, and where it was deleted.
+    /// The session of the chat; `None` if the next message starts one, or the session was deleted.
     pub session: Option<SessionId>,
-    /// The number of the session's last event the chat was told of.
+    /// The number of the session's last event that was delivered to the chat.
     pub told: u64,
-    /// The event it is being told of; none where all that was sent is known to have arrived.
+    /// The event being delivered; `None` if everything sent is known to have arrived.
     pub telling: Option<u64>,
     /// Whether the person's last message came from a window.
     pub at_desk: bool,
 }
 
-/// Something a person wrote that no session has yet.
+/// An inbound message that has no session yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LetterRow {
-    /// Its number: letters are taken in this order.
+    /// Its number, which determines the processing order.
     pub key: i64,
     /// The chat; see [`ChatRow::key`].
     pub chat: i64,
-    /// When it was fetched.
+    /// When Octo fetched it.
     pub at: Millis,
-    /// What it says, as whoever fetched it wrote it.
+    /// Its content, as the fetching code wrote it.
     pub letter_json: String,
 }
 
-/// A code that a stranger was told.
+/// A pairing code that Octo sent to a stranger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfferRow {
     /// The account they wrote to.
     pub account: String,
-    /// The service's id of them.
+    /// The service's id for them.
     pub person: String,
-    /// What they call themselves.
+    /// The name they give themselves.
     pub name: String,
-    /// The code, as it was told.
+    /// The code, as it was sent.
     pub code: String,
-    /// Until when it is good.
+    /// When it expires.
     pub until: Millis,
-    /// When it was told last.
+    /// When it was last sent.
     pub said_at: Millis,
 }
 
-/// How far the news of an account were fetched.
+/// The fetch position of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fetched {
-    /// The number of the first news that were not.
+    /// The number of the first update not yet fetched.
     pub next: i64,
-    /// When any were fetched last.
+    /// When Octo last fetched any.
     pub at: Millis,
 }
 
@@ -101,18 +102,18 @@ fn letter(row: &Row<'_>) -> Result<LetterRow, StoreError> {
 }
 
 impl Reader<'_> {
-    /// Who may write through a service, the first first.
+    /// Returns the people who may write through a service, oldest first.
     pub fn chats(&self, service: ChatService) -> Result<Vec<ChatRow>, StoreError> {
         let sql = concat!("SELECT ", chat_columns!(), " FROM chats WHERE service = ?1 ORDER BY key");
         self.rows(sql, [word(&service)?], chat)
     }
 
-    /// One of them.
+    /// Returns one of the chats.
     pub fn chat(&self, key: i64) -> Result<Option<ChatRow>, StoreError> {
         self.row(concat!("SELECT ", chat_columns!(), " FROM chats WHERE key = ?1"), [key], chat)
     }
 
-    /// What no session has yet, the oldest first.
+    /// Returns the inbound messages without a session, oldest first.
     pub fn letters(&self, limit: u32) -> Result<Vec<LetterRow>, StoreError> {
         self.rows(
             "SELECT key, chat, at, letter_json FROM chat_letters ORDER BY key LIMIT ?1",
@@ -121,7 +122,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The codes that strangers were told.
+    /// Returns the pairing codes sent to strangers.
     pub fn chat_offers(&self) -> Result<Vec<OfferRow>, StoreError> {
         self.rows(
             "SELECT account, person, name, code, until, said_at FROM chat_offers ORDER BY rowid",
@@ -139,7 +140,7 @@ impl Reader<'_> {
         )
     }
 
-    /// How far the news of an account were fetched; none where they never were.
+    /// Returns the fetch position of an account; `None` if it was never fetched.
     pub fn fetched(&self, service: ChatService, account: &str) -> Result<Option<Fetched>, StoreError> {
         self.row(
             "SELECT next, fetched_at FROM chat_accounts WHERE service = ?1 AND account = ?2",
@@ -148,7 +149,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The sessions that were begun in a chat and are not deleted, the last used first.
+    /// Returns the sessions started in a chat that are not deleted, most recently used first.
     pub fn chat_sessions(&self, chat: i64, limit: u32) -> Result<Vec<SessionInfo>, StoreError> {
         self.rows(
             concat!(
@@ -165,7 +166,7 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Lets somebody write. Who may already keeps their chat.
+    /// Allows a person to write. A person who already may keeps their chat.
     pub fn pair(
         &mut self,
         service: ChatService,
@@ -190,13 +191,13 @@ impl Tx<'_> {
         found.ok_or_else(|| StoreError::Failed("a chat that was just stored is not there".to_owned()))
     }
 
-    /// Lets somebody not write any more. What they wrote that no session has goes with them.
+    /// Revokes a person's permission to write. Deletes their inbound messages that have no session.
     pub fn unpair(&mut self, chat: i64) -> Result<(), StoreError> {
         self.change("DELETE FROM chats WHERE key = ?1", [chat])?;
         Ok(())
     }
 
-    /// Forgets a service: who may write, and how far its news were fetched.
+    /// Deletes a service's data: its allowed people and its fetch position.
     pub fn forget_chats(&mut self, service: ChatService) -> Result<(), StoreError> {
         self.change("DELETE FROM chats WHERE service = ?1", [word(&service)?])?;
         self.change("DELETE FROM chat_accounts WHERE service = ?1", [word(&service)?])?;
@@ -204,7 +205,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Keeps what was fetched, and how far: once the service is asked for what follows, it has forgotten it.
+    /// Stores the fetched messages and the fetch position: the service forgets a message once Octo asks for the
+    /// next ones.
     pub fn keep_letters(
         &mut self,
         service: ChatService,
@@ -219,7 +221,7 @@ impl Tx<'_> {
         )?;
         for (chat, letter_json) in letters {
             self.change(
-                // Somebody may have been shut out meanwhile.
+                // The person's permission may have been revoked meanwhile.
                 "INSERT INTO chat_letters (chat, at, letter_json)
                  SELECT key, ?2, ?3 FROM chats WHERE key = ?1",
                 params![chat, fetched.at, letter_json],
@@ -228,13 +230,15 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// A letter is done with. In the transaction that puts its message into a session, so that it is in one of the two.
+    /// Removes a processed inbound message. Runs in the transaction that adds its message to a session, which
+    /// keeps it in exactly one of the two.
     pub fn letter_done(&mut self, letter: i64) -> Result<(), StoreError> {
         self.change("DELETE FROM chat_letters WHERE key = ?1", [letter])?;
         Ok(())
     }
 
-    /// A chat goes on with this session from its event `told` on; with none, its next message begins one.
+    /// Connects a chat to this session from its event `told` on; with `None`, the chat's next message starts a
+    /// session.
     pub fn lead_chat(&mut self, chat: i64, session: Option<SessionId>, told: u64) -> Result<(), StoreError> {
         self.change(
             "UPDATE chats SET session = ?2, told = ?3, telling = 0, at_desk = 0 WHERE key = ?1",
@@ -243,7 +247,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// A session was begun in a chat.
+    /// Records that a session was started in a chat.
     pub fn begun_in_chat(&mut self, chat: i64, session: SessionId) -> Result<(), StoreError> {
         self.change(
             "INSERT OR IGNORE INTO chat_sessions (chat, session) SELECT key, ?2 FROM chats WHERE key = ?1",
@@ -252,7 +256,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Replaces the codes that strangers were told.
+    /// Replaces the pairing codes sent to strangers.
     pub fn put_chat_offers(&mut self, offers: &[OfferRow]) -> Result<(), StoreError> {
         self.change("DELETE FROM chat_offers", [])?;
         for offer in offers {
@@ -264,7 +268,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// A chat is being told of an event of its session. Whether it still goes on with that session, and is let in.
+    /// Records that an event of its session is being delivered to a chat. Returns whether the chat still
+    /// belongs to that session, and is still allowed.
     pub fn chat_telling(&mut self, chat: i64, session: SessionId, seq: u64) -> Result<bool, StoreError> {
         let changed = self.change(
             "UPDATE chats SET telling = ?3 WHERE key = ?1 AND session = ?2",
@@ -273,7 +278,8 @@ impl Tx<'_> {
         Ok(changed > 0)
     }
 
-    /// A chat was told of its session's events up to this one. Whether it still goes on with it.
+    /// Records that the session's events up to this one were delivered to a chat. Returns whether the chat
+    /// still belongs to that session.
     pub fn chat_told(
         &mut self,
         chat: i64,

@@ -1,4 +1,4 @@
-//! `commands`: what runs in the background.
+//! `commands`: background commands.
 
 use crate::{
     Reader, StoreError, Tx,
@@ -9,7 +9,7 @@ use octo_protocol::BackgroundCommand;
 use rusqlite::params;
 
 impl Reader<'_> {
-    /// Commands that run in the background, and those of whose end the model was not told yet, in order.
+    /// Returns the running background commands, and those whose end the model does not know yet, in order.
     pub(crate) fn commands(&self, session: SessionKey) -> Result<Vec<BackgroundCommand>, StoreError> {
         self.rows(
             "SELECT handle, call, command, cwd, started_at, ended_at, state_json, log, last_line

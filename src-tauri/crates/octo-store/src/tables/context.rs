@@ -1,4 +1,4 @@
-//! `context`: what the model sees, apart from what is stored.
+//! `context`: the model's context, as opposed to the stored transcript.
 
 use crate::{
     Reader, StoreError, Tx,
@@ -9,7 +9,7 @@ use octo_protocol::{Message, MessageId, SessionId};
 use rusqlite::params;
 
 impl Reader<'_> {
-    /// The messages of the current generation, in order.
+    /// Returns the messages of the current generation, in order.
     pub(crate) fn context(&self, session: SessionKey) -> Result<Vec<Message>, StoreError> {
         let mut messages = self.rows(
             concat!(
@@ -38,7 +38,7 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Adds a message to the end of what the model sees.
+    /// Adds a message to the end of the model's context.
     pub fn append_context(&mut self, session: SessionId, message: MessageId) -> Result<(), StoreError> {
         let key = self.key(session)?;
         let message = self.message_key(key, message)?;
@@ -54,7 +54,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Replaces what the model sees. The earlier generations stay.
+    /// Replaces the model's context. The earlier generations are kept.
     pub fn new_generation(&mut self, session: SessionId, messages: &[MessageId]) -> Result<(), StoreError> {
         let key = self.key(session)?;
         self.change_one(
@@ -74,8 +74,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Takes a message out of what the model sees, and of all it ever saw: going back to an earlier task must not
-    /// bring it back. It stays in the transcript.
+    /// Removes a message from the model's context, and from all its generations: restoring an earlier step must
+    /// not bring it back. It stays in the transcript.
     pub fn drop_from_context(&mut self, session: SessionId, message: MessageId) -> Result<(), StoreError> {
         let key = self.key(session)?;
         let message = self.seen_key(key, message)?;

@@ -1,5 +1,5 @@
-//! `drafts`, `new_draft`: what was typed and attached and not sent. No events: a draft is this machine's, and
-//! a client that is open has it already.
+//! `drafts`, `new_draft`: unsent text and attachments. No events: a draft belongs to this machine, and an open
+//! client has it already.
 
 use crate::{
     Reader, StoreError, Tx,
@@ -10,22 +10,23 @@ use octo_protocol::{Draft, SessionId};
 use rusqlite::params;
 
 impl Reader<'_> {
-    /// What the person had typed and attached for the next new session.
+    /// Returns the person's unsent text and attachments for the next new session.
     pub fn new_draft(&self) -> Result<Draft, StoreError> {
         let draft =
             self.row("SELECT draft_json FROM new_draft WHERE only = 1", [], |row| from_json(row, 0))?;
         Ok(draft.unwrap_or_default())
     }
 
-    /// The draft of a session.
+    /// Returns the draft of a session.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn draft_of(&self, session: SessionId) -> Result<Draft, StoreError> {
         self.draft(self.key(session)?)
     }
 
-    /// What the person had typed and attached but not sent.
+    /// Returns the person's unsent text and attachments.
     pub(crate) fn draft(&self, session: SessionKey) -> Result<Draft, StoreError> {
         let draft = self
             .row("SELECT draft_json FROM drafts WHERE session = ?1", [session.0], |row| from_json(row, 0))?;
@@ -34,9 +35,10 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Keeps the draft of a session; an empty one is forgotten.
+    /// Stores the draft of a session; an empty one deletes the stored draft.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn set_draft(&mut self, session: SessionId, draft: &Draft) -> Result<(), StoreError> {
         let key = self.key(session)?;
@@ -52,7 +54,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Keeps the draft for the next new session; an empty one is forgotten.
+    /// Stores the draft for the next new session; an empty one deletes the stored draft.
     pub fn set_new_draft(&mut self, draft: &Draft) -> Result<(), StoreError> {
         if draft.is_empty() {
             self.change("DELETE FROM new_draft", [])?;

@@ -5,12 +5,12 @@ use octo_protocol::{Envelope, Topic};
 use rusqlite::params;
 
 impl Reader<'_> {
-    /// The number of the topic's last event, 0 when there is none.
+    /// Returns the number of the topic's last event, 0 if there is none.
     pub fn topic_seq(&self, topic: &Topic) -> Result<u64, StoreError> {
         self.last_seq(self.topic_key(topic)?)
     }
 
-    /// At most `limit` events of the topic after the one with number `seq`, in order.
+    /// Returns at most `limit` events of the topic after number `seq`, in order.
     pub fn events_since(&self, topic: &Topic, seq: u64, limit: u32) -> Result<Vec<Envelope>, StoreError> {
         let keys = self.topic_key(topic)?.events();
         self.rows(

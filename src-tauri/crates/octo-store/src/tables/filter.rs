@@ -1,4 +1,4 @@
-//! Which sessions a filter lets through, in SQL.
+//! Session filters in SQL.
 
 use crate::{
     Reader, StoreError,
@@ -11,7 +11,7 @@ use crate::{
 use octo_protocol::{SessionFilter, SessionFolder, SessionInfo};
 use rusqlite::{Row, ToSql};
 
-/// The condition of a filter, on the columns of `sessions`. Its parameters are those of [`Bound`].
+/// The condition of a filter, on the columns of `sessions`. [`Bound`] provides its parameters.
 macro_rules! filtered {
     () => {
         " AND (:source IS NULL OR source = :source) AND (:profile IS NULL OR profile = :profile)
@@ -47,7 +47,7 @@ impl Bound {
         })
     }
 
-    /// These parameters beside a statement's own.
+    /// Combines these parameters with a statement's own.
     pub(crate) fn with<'a>(&'a self, own: &[(&'a str, &'a dyn ToSql)]) -> Vec<(&'a str, &'a dyn ToSql)> {
         let mut all: Vec<(&str, &dyn ToSql)> = vec![
             (":source", &self.source),
@@ -63,7 +63,8 @@ impl Bound {
 }
 
 impl Reader<'_> {
-    /// The folders sessions of the list work in, the last used first; see [`SessionFolder`] for which are counted.
+    /// Returns the working folders of the listed sessions, most recently used first; see [`SessionFolder`] for
+    /// the ones that count.
     pub fn session_folders(&self) -> Result<Vec<SessionFolder>, StoreError> {
         self.rows(
             "SELECT folder, count(*), max(updated_at) AS newest FROM sessions
@@ -74,7 +75,7 @@ impl Reader<'_> {
         )
     }
 
-    /// As [`Reader::sessions`], of those a filter lets through.
+    /// Returns [`Reader::sessions`] restricted by a filter.
     pub fn sessions_where(
         &self,
         query: &str,

@@ -1,4 +1,4 @@
-//! `forks`: sessions that work on a part of another one's task.
+//! `forks`: sub-agents, sessions that do a part of another session's work.
 
 use crate::{
     Inherits, NewFork, Reader, StoreError, StoredFork, Tx,
@@ -9,7 +9,7 @@ use octo_protocol::{Event, ForkOrigin, Millis, SessionId, Topic, TurnView};
 use rusqlite::params;
 
 impl Reader<'_> {
-    /// What a sub-agent's session is a part of; none for every other session.
+    /// Returns the parent link of a sub-agent's session; `None` for other sessions.
     pub fn fork(&self, session: SessionId) -> Result<Option<StoredFork>, StoreError> {
         let Some(key) = self.find_key(session)? else { return Ok(None) };
         self.fork_of(key)
@@ -33,7 +33,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The sub-agents of a session, deleted ones too, in the order they were started.
+    /// Returns the sub-agents of a session, deleted ones too, in the order they were started.
     pub fn forks(&self, parent: SessionId) -> Result<Vec<SessionId>, StoreError> {
         let key = self.key(parent)?;
         self.rows(
@@ -44,7 +44,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The parent of a sub-agent, by number.
+    /// Returns the parent of a sub-agent, by number.
     pub(crate) fn parent_key(&self, session: SessionKey) -> Result<Option<SessionKey>, StoreError> {
         self.row("SELECT parent FROM forks WHERE session = ?1", [session.0], |row| {
             Ok(SessionKey(row.get(0)?))
@@ -53,12 +53,13 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Stores a sub-agent's session, with its parent's frozen prompt and tools, and emits [`Event::SessionChanged`] on
-    /// its topic. The list is not told of it.
+    /// Stores a sub-agent's session, with its parent's frozen prompt and tools, and emits
+    /// [`Event::SessionChanged`] on its topic. Emits nothing on the list's.
     ///
     /// # Errors
-    /// [`StoreError::UnknownSession`] without a parent; [`StoreError::UnknownMessage`] where it does not see the message
-    /// up to which is inherited.
+    ///
+    /// [`StoreError::UnknownSession`] without a parent; [`StoreError::UnknownMessage`] if the parent does not
+    /// see the message up to which the sub-agent inherits.
     pub fn create_fork(&mut self, new: &NewFork) -> Result<(), StoreError> {
         let (info, origin) = (&new.info, &new.fork.origin);
         let parent = self.live_key(origin.session)?.ok_or(StoreError::UnknownSession(origin.session))?;
@@ -103,7 +104,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Takes the sub-agents of a deleted session along.
+    /// Deletes the sub-agents of a deleted session along with it.
     pub(crate) fn delete_forks(&self, parent: SessionKey, at: Millis) -> Result<(), StoreError> {
         self.change(
             "UPDATE sessions SET deleted_at = ?2
@@ -113,7 +114,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Brings the sub-agents of a session back with it.
+    /// Restores the sub-agents of a session along with it.
     pub(crate) fn undelete_forks(&self, parent: SessionKey) -> Result<(), StoreError> {
         self.change(
             "UPDATE sessions SET deleted_at = NULL WHERE key IN (SELECT session FROM forks WHERE parent = ?1)",
@@ -122,7 +123,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Begins the first turn of a session: what an actor goes on with when it opens it.
+    /// Begins the first turn of a session, which an actor continues when it opens the session.
     pub fn begin_first_turn(
         &mut self,
         session: SessionId,

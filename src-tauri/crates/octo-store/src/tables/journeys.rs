@@ -1,37 +1,37 @@
-//! Going to another task: which turns are undone, what the model sees then, and what a crash left half-way.
+//! Restores of the time machine: the undone turns, the resulting context, and restores a crash interrupted.
 
 use crate::{Reader, StoreError, Tx, column::id, key::SessionKey};
 use octo_protocol::{Block, Message, MessageId, SessionId, TaskNumber, TurnId};
 use rusqlite::params;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// A change of task that was begun.
+/// A restore that was begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journey {
-    /// Where the files go.
+    /// The target step of the files.
     pub task: TaskNumber,
-    /// Where the conversation goes.
+    /// The target step of the conversation.
     pub conversation: TaskNumber,
-    /// The turns that asked for it, which stay visible to the model.
+    /// The turns that requested it, which stay visible to the model.
     pub kept: Vec<TurnId>,
 }
 
-/// A message as it stands in a generation of what the model saw.
+/// A message in a generation of the model's context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seen {
     message: MessageId,
     turn: TurnId,
-    /// Whether it is a summary of what came before it.
+    /// Whether it is a summary of the messages before it.
     sums_up: bool,
 }
 
 impl Reader<'_> {
-    /// What the model sees now.
+    /// Returns the model's current context.
     pub fn context_of(&self, session: SessionId) -> Result<Vec<Message>, StoreError> {
         self.context(self.key(session)?)
     }
 
-    /// The change of task a crash left half-way.
+    /// Returns the restore that a crash interrupted, if any.
     pub fn journey(&self, session: SessionId) -> Result<Option<Journey>, StoreError> {
         self.row(
             "SELECT task, coalesce(conversation, task), kept FROM time_journeys WHERE session = ?1",
@@ -45,8 +45,8 @@ impl Reader<'_> {
         )
     }
 
-    /// What the model is to see once these turns are undone: everything it ever saw of the others, a summary in place
-    /// of what it stands for where all of that is among the others.
+    /// Returns the model's context without these turns: everything it ever saw of the others, with a summary in
+    /// place of the messages it replaces if all of those belong to the other turns.
     pub fn conversation_without(
         &self,
         session: SessionId,
@@ -79,14 +79,14 @@ impl Reader<'_> {
 
 /// See [`Reader::conversation_without`].
 fn without(generations: &BTreeMap<i64, Vec<Seen>>, undone: &HashSet<TurnId>) -> Vec<MessageId> {
-    // The generation before the one a summary first stands in is what it sums up.
+    // A summary replaces the generation preceding its own first generation.
     let mut made: HashMap<MessageId, i64> = HashMap::new();
     for (generation, seen) in generations {
         for message in seen.iter().filter(|message| message.sums_up) {
             made.entry(message.message).or_insert(*generation);
         }
     }
-    // Older summaries are looked at first, so what a newer one stands for is known of all it contains.
+    // Older summaries are examined first, so the coverage of a newer one is known for all it contains.
     let mut sound: HashSet<MessageId> = HashSet::new();
     let mut by_age: Vec<(MessageId, i64)> =
         made.iter().map(|(message, generation)| (*message, *generation)).collect();
@@ -108,7 +108,7 @@ fn without(generations: &BTreeMap<i64, Vec<Seen>>, undone: &HashSet<TurnId>) -> 
         .find(|seen| seen.iter().all(|seen| !seen.sums_up || sound.contains(&seen.message)));
     let mut kept: Vec<MessageId> =
         base.into_iter().flatten().filter(stays).map(|seen| seen.message).collect();
-    // What a summary stands for is told by it; everything else that is not undone is told itself.
+    // A sound summary represents the messages it covers; everything else that is not undone appears itself.
     let mut told: HashSet<MessageId> = kept.iter().copied().collect();
     let mut open: Vec<MessageId> = kept.iter().copied().filter(|message| sound.contains(message)).collect();
     while let Some(summary) = open.pop() {
@@ -134,7 +134,8 @@ fn without(generations: &BTreeMap<i64, Vec<Seen>>, undone: &HashSet<TurnId>) -> 
     kept
 }
 
-/// What a summary stands for: the generation before the one it first stands in, up to it.
+/// Returns the messages a summary covers: those of the generation preceding its own first generation, up to the
+/// summary.
 fn covered<'a>(
     generations: &'a BTreeMap<i64, Vec<Seen>>,
     made: &HashMap<MessageId, i64>,
@@ -145,7 +146,7 @@ fn covered<'a>(
 }
 
 impl Tx<'_> {
-    /// A change of task begins: files change next, the conversation after them.
+    /// Records the start of a restore: files change next, the conversation after them.
     pub fn begin_journey(&mut self, session: SessionId, journey: &Journey) -> Result<(), StoreError> {
         let key = self.key(session)?;
         let kept: Vec<String> = journey.kept.iter().map(TurnId::to_string).collect();
@@ -156,7 +157,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// It came to nothing.
+    /// Deletes the record of a restore that did not happen.
     pub fn drop_journey(&mut self, session: SessionId) -> Result<(), StoreError> {
         let key = self.key(session)?;
         self.change("DELETE FROM time_journeys WHERE session = ?1", [key.0])?;
@@ -196,10 +197,10 @@ mod tests {
         let turns: Vec<TurnId> = (0..3).map(|_| TurnId::new()).collect();
         let messages: Vec<MessageId> = (0..3).map(|_| MessageId::new()).collect();
         let said = |at: usize| Seen { message: messages[at], turn: turns[at], sums_up: false };
-        // 1 was undone before 2 began, and is redone by it.
+        // Turn 1 was undone before 2 began, and 2 redoes it.
         let generations = BTreeMap::from([(0, vec![said(0), said(1)]), (1, vec![said(0), said(2)])]);
         assert_eq!(without(&generations, &HashSet::new()), messages);
-        // Undone, summed up without it, and redone: the summary does not stand for it.
+        // Undone, summarised without it, and redone: the summary does not cover it.
         let summary = Seen { message: MessageId::new(), turn: turns[0], sums_up: true };
         let generations =
             BTreeMap::from([(0, vec![said(0), said(1)]), (1, vec![said(0)]), (2, vec![summary])]);
@@ -222,7 +223,7 @@ mod tests {
             (vec![], vec![4, 1, 2, 5, 6]),
             (vec![1, 2], vec![4, 5, 6]),
             (vec![1, 2, 4], vec![4, 5]),
-            // What the summary stands for is gone: everything is told whole.
+            // The messages the summary covers are gone: everything appears in full.
             (vec![3, 4], vec![0, 1, 2]),
             (vec![1, 2, 3, 4], vec![0]),
             (vec![2, 3, 4], vec![0, 1]),

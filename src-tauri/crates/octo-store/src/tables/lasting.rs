@@ -1,4 +1,4 @@
-//! `time_lasting`: what tasks did that going to another one does not take back.
+//! `time_lasting`: the effects of steps that restoring another step does not take back.
 
 use crate::{
     Reader, StoreError, Tx,
@@ -7,7 +7,7 @@ use crate::{
 use octo_protocol::{Lasting, LastingMark, SessionId, TaskNumber};
 use rusqlite::{Row, params};
 
-/// Different things of one kind that are listed of a task. Beyond them they are counted.
+/// The maximum number of different effects of one kind listed per step. Further ones are only counted.
 const LISTED: u32 = 20;
 
 /// Reads `kind, what, times, call, at`.
@@ -22,14 +22,16 @@ fn mark(row: &Row<'_>) -> Result<LastingMark, StoreError> {
 }
 
 impl Reader<'_> {
-    /// What lasts of these tasks together. The same thing done in several of them counts once, with how often.
+    /// Returns the lasting effects of these steps together. An effect of several steps appears once, with its
+    /// count.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn time_lasting(&self, session: SessionId, tasks: &[TaskNumber]) -> Result<Lasting, StoreError> {
         let key = self.key(session)?;
         let numbers = serde_json::to_string(tasks)?;
-        // SQLite takes bare columns beside a single max() from the row that has it: the last call.
+        // With a single max(), SQLite takes bare columns from the row that has it: the last call.
         let mut marks = self.rows(
             "SELECT kind, what, sum(times), call, max(at) FROM time_lasting
              WHERE session = ?1 AND number IN (SELECT value FROM json_each(?2)) GROUP BY kind, what",
@@ -46,9 +48,10 @@ impl Reader<'_> {
         Ok(Lasting { marks, more: more.unwrap_or(0) })
     }
 
-    /// How many things each task of a session did that last; tasks without any are left out.
+    /// Returns the number of lasting effects of each step of a session; steps without any are omitted.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn time_lasting_counts(&self, session: SessionId) -> Result<Vec<(TaskNumber, u32)>, StoreError> {
         let key = self.key(session)?;
@@ -61,11 +64,12 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Notes what a task is about to do that lasts. What it did before is counted with it; of one kind only so many
-    /// different things are listed, and the rest is counted with the task.
+    /// Records the lasting effects that a step is about to have, adding to its earlier ones; only a limited
+    /// number of different effects per kind is listed, and the step stores the count of the rest.
     ///
     /// # Errors
-    /// [`StoreError::UnknownSession`]; [`StoreError::Failed`] for a task that is not there.
+    ///
+    /// [`StoreError::UnknownSession`]; [`StoreError::Failed`] for a step that does not exist.
     pub fn record_time_lasting(
         &mut self,
         session: SessionId,

@@ -1,4 +1,4 @@
-//! `ledger`: what every model call used and cost.
+//! `ledger`: usage and cost of every model call.
 
 use crate::{
     Reader, StoreError, Tx,
@@ -20,15 +20,15 @@ macro_rules! call_columns {
     };
 }
 
-/// The lines of a turn `?1` and of what sub-agents did for it.
+/// The entries of a turn `?1` and of its sub-agents.
 macro_rules! of_turn {
     () => {
         " FROM ledger WHERE turn = ?1 OR session IN (SELECT session FROM forks WHERE turn = ?1)"
     };
 }
 
-/// Sums of [`spending`], in its order. `total` is real where a sum of whole numbers would fail: nonsense a
-/// provider reported must not make the page unreadable.
+/// The sums that [`spending`] reads, in its order. `total` is real because a sum of integers could fail:
+/// nonsense reported by a provider must not make the page unreadable.
 macro_rules! sums {
     () => {
         "count(*), total(input), total(cache_read), total(cache_write), total(output), total(cost),
@@ -84,13 +84,13 @@ fn spending(row: &Row<'_>, first: usize) -> Result<Spending, StoreError> {
 }
 
 impl Reader<'_> {
-    /// The calls of a turn and of its sub-agents, oldest first.
+    /// Returns the calls of a turn and of its sub-agents, oldest first.
     pub fn calls_billed(&self, turn: TurnId) -> Result<Vec<BilledCall>, StoreError> {
         self.rows(concat!("SELECT ", call_columns!(), of_turn!(), " ORDER BY key"), [turn.to_string()], call)
     }
 
-    /// Of each model the last call of a session that belonged to the work, was answered in part at least and said
-    /// what it used: what the model's cache is known to have seen last.
+    /// Returns, for each model, the last call of a session's turn work that was answered at least in part and
+    /// reported its usage: the last content known to be in the model's cache.
     pub(crate) fn last_calls(&self, session: SessionKey) -> Result<Vec<BilledCall>, StoreError> {
         self.rows(
             concat!(
@@ -105,14 +105,14 @@ impl Reader<'_> {
         )
     }
 
-    /// What a turn spent, sub-agents included.
+    /// Returns the spending of a turn, sub-agents included.
     pub fn turn_spending(&self, turn: TurnId) -> Result<Spending, StoreError> {
         let found =
             self.row(concat!("SELECT ", sums!(), of_turn!()), [turn.to_string()], |row| spending(row, 0))?;
         Ok(found.unwrap_or_default())
     }
 
-    /// What a session spent, sub-agents included.
+    /// Returns the spending of a session, sub-agents included.
     pub fn session_spending(&self, session: SessionId) -> Result<Spending, StoreError> {
         let key = self.key(session)?;
         self.spending_of(key)
@@ -131,15 +131,15 @@ impl Reader<'_> {
         Ok(found.unwrap_or_default())
     }
 
-    /// What all sessions spent from a moment on, deleted ones too.
+    /// Returns the spending of all sessions from a moment on, deleted ones too.
     pub fn spending_since(&self, at: Millis) -> Result<Spending, StoreError> {
         let found = self
             .row(concat!("SELECT ", sums!(), " FROM ledger WHERE at >= ?1"), [at], |row| spending(row, 0))?;
         Ok(found.unwrap_or_default())
     }
 
-    /// What was spent between two moments (the second not included), by day of the machine's clock, model and
-    /// purpose, oldest day first.
+    /// Returns the spending between two moments (the second exclusive), by day of the machine's clock, model
+    /// and purpose, oldest day first.
     pub fn spending_lines(&self, from: Millis, to: Millis) -> Result<Vec<SpendingLine>, StoreError> {
         self.rows(
             concat!(
@@ -162,8 +162,8 @@ impl Reader<'_> {
 }
 
 impl Reader<'_> {
-    /// Why calls between two moments (the second not included) read less from the cache than they should have, the
-    /// dearest reason first.
+    /// Returns why calls between two moments (the second exclusive) read less from the cache than expected, the
+    /// most expensive reason first.
     pub fn misses(&self, from: Millis, to: Millis) -> Result<Vec<MissLine>, StoreError> {
         self.rows(
             "SELECT json_extract(miss_json, '$.class') AS class, count(*), total(again), total(again_cost),
@@ -183,7 +183,8 @@ impl Reader<'_> {
         )
     }
 
-    /// The calls between two moments that paid most for what they should have read, the dearest first.
+    /// Returns the calls between two moments that paid most for tokens they should have read, the most
+    /// expensive first.
     pub fn dearest_misses(&self, from: Millis, to: Millis, most: u32) -> Result<Vec<MissedCall>, StoreError> {
         self.rows(
             "SELECT sessions.id, CASE WHEN sessions.deleted_at IS NULL THEN sessions.title END, ledger.name, ledger.at,
@@ -208,8 +209,8 @@ impl Reader<'_> {
         )
     }
 
-    /// What was spent between two moments beyond the ideal. A call counts once: one that failed or only kept a cache
-    /// alive as a whole, any other with what it paid for again.
+    /// Returns the spending above the ideal between two moments. A call counts once: a failed or cache-warming
+    /// call in full, any other with the tokens it paid for again.
     pub fn above_ideal(&self, from: Millis, to: Millis) -> Result<AboveIdeal, StoreError> {
         let found = self.row(
             "SELECT total(CASE WHEN purpose = 'warmth' OR outcome = 'failed' THEN 0 ELSE again_cost END),

@@ -1,5 +1,5 @@
-//! `skill_choices`, `skill_versions`, `suggestions`, `memory_writers`: what is known of skills and memories besides
-//! their files. No events: whoever watches the library is told that something changed, and asks again.
+//! `skill_choices`, `skill_versions`, `suggestions`, `memory_writers`: data about skills and memories that is
+//! not in their files. No events: subscribers of the library learn that something changed, and reload.
 
 use crate::{
     Reader, StoreError, Tx,
@@ -11,21 +11,21 @@ use octo_protocol::{
 use rusqlite::{Row, params};
 use std::collections::HashMap;
 
-/// Versions of a skill that are kept; older ones go.
+/// The number of versions kept per skill; older ones are deleted.
 const VERSIONS: u32 = 50;
 
-/// What the person chose for a skill, and when it was used.
+/// The person's choices for a skill, and its last use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkillChoice {
-    /// Whether it can be used; none: as Octo has it.
+    /// Whether it is usable; `None` for Octo's default.
     pub on: Option<Switch>,
-    /// Whether the agent may start it by itself; none: as its author has it.
+    /// Whether the agent may start it on its own; `None` for its author's default.
     pub automatic: Option<Switch>,
-    /// The fingerprint of what the person accepted.
+    /// The fingerprint of the version the person accepted.
     pub accepted: Option<String>,
     /// When it was last used.
     pub used_at: Option<Millis>,
-    /// Whether changes of it are proposed.
+    /// Whether Octo proposes changes to it.
     pub proposals: Switch,
 }
 
@@ -36,37 +36,37 @@ pub struct SuggestionRow {
     pub id: SuggestionId,
     /// The skill's name.
     pub name: String,
-    /// Whether a skill would be made or changed.
+    /// Whether it creates or changes a skill.
     pub kind: SuggestionKind,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// The session it comes from.
     pub session: Option<SessionId>,
-    /// That session's title then.
+    /// That session's title at the time.
     pub title: String,
     /// The turn it comes from.
     pub turn: Option<TurnId>,
-    /// What making it cost, in nano-dollars.
+    /// The cost of making it, in nano-dollars.
     pub cost_nanos: Option<u64>,
     /// When it was made.
     pub at: Millis,
     /// The proposed `SKILL.md`.
     pub text: String,
-    /// The `SKILL.md` it was made from; none for a new skill.
+    /// The `SKILL.md` it was based on; `None` for a new skill.
     pub base: Option<String>,
 }
 
-/// Which session wrote a memory last.
+/// The session that last wrote a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryWriter {
     /// The session.
     pub session: SessionId,
-    /// Its title; none once it is gone.
+    /// Its title; `None` once the session is gone.
     pub title: Option<String>,
 }
 
 impl Reader<'_> {
-    /// What the person chose, for every skill they chose something for or that was used.
+    /// Returns the person's choices, for all skills with a choice or a use.
     pub fn skill_choices(&self) -> Result<HashMap<SkillRef, SkillChoice>, StoreError> {
         let rows = self.rows(
             "SELECT name, origin, project, is_on, automatic, accepted, used_at, quiet FROM skill_choices",
@@ -85,7 +85,7 @@ impl Reader<'_> {
         Ok(rows.into_iter().collect())
     }
 
-    /// Earlier versions of a skill, newest first.
+    /// Returns the earlier versions of a skill, newest first.
     pub fn skill_versions(&self, of: &SkillRef) -> Result<Vec<SkillVersion>, StoreError> {
         self.rows(
             "SELECT number, at FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3
@@ -95,7 +95,7 @@ impl Reader<'_> {
         )
     }
 
-    /// How many earlier versions there are of each skill that has one.
+    /// Returns the number of earlier versions of each skill that has any.
     pub fn skill_version_counts(&self) -> Result<HashMap<SkillRef, u32>, StoreError> {
         let rows = self.rows(
             "SELECT name, origin, project, count(*) FROM skill_versions GROUP BY name, origin, project",
@@ -105,7 +105,7 @@ impl Reader<'_> {
         Ok(rows.into_iter().collect())
     }
 
-    /// The `SKILL.md` of an earlier version.
+    /// Returns the `SKILL.md` of an earlier version.
     pub fn skill_version(&self, of: &SkillRef, number: u32) -> Result<Option<String>, StoreError> {
         self.row(
             "SELECT text FROM skill_versions WHERE name = ?1 AND origin = ?2 AND project = ?3 AND number = ?4",
@@ -114,7 +114,7 @@ impl Reader<'_> {
         )
     }
 
-    /// What waits for the person, newest first.
+    /// Returns the suggestions that wait for the person, newest first.
     pub fn suggestions(&self) -> Result<Vec<SuggestionRow>, StoreError> {
         self.rows(
             "SELECT id, name, kind, reason, session, title, turn, cost, at, text, base FROM suggestions
@@ -124,7 +124,7 @@ impl Reader<'_> {
         )
     }
 
-    /// One that waits.
+    /// Returns a waiting suggestion.
     pub fn suggestion(&self, wanted: SuggestionId) -> Result<Option<SuggestionRow>, StoreError> {
         self.row(
             "SELECT id, name, kind, reason, session, title, turn, cost, at, text, base FROM suggestions
@@ -134,7 +134,7 @@ impl Reader<'_> {
         )
     }
 
-    /// Which session wrote each memory last, by the name of its file.
+    /// Returns the session that last wrote each memory, by the name of its file.
     pub fn memory_writers(&self) -> Result<HashMap<String, MemoryWriter>, StoreError> {
         let rows = self.rows(
             "SELECT file, session, (SELECT title FROM sessions WHERE id = session AND deleted_at IS NULL)
@@ -147,7 +147,7 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Turns a skill on or off; none leaves a switch as it is.
+    /// Turns a skill on or off; `None` leaves a switch unchanged.
     pub fn switch_skill(
         &mut self,
         of: &SkillRef,
@@ -162,7 +162,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The person accepts a skill as it is now.
+    /// Records that the person accepts the current version of a skill.
     pub fn accept_skill(&mut self, of: &SkillRef, fingerprint: &str) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, accepted) VALUES (?1, ?2, ?3, ?4)
@@ -172,7 +172,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// A skill was used.
+    /// Records a use of a skill.
     pub fn skill_used(&mut self, of: &SkillRef, at: Millis) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, used_at) VALUES (?1, ?2, ?3, ?4)
@@ -182,7 +182,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Nothing is proposed for a skill any more.
+    /// Stops proposals for a skill.
     pub fn quiet_skill(&mut self, of: &SkillRef) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO skill_choices (name, origin, project, quiet) VALUES (?1, ?2, ?3, 1)
@@ -192,7 +192,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Keeps the `SKILL.md` that is about to be replaced.
+    /// Stores a `SKILL.md` that is about to be replaced.
     pub fn keep_skill_version(&mut self, of: &SkillRef, text: &str, at: Millis) -> Result<(), StoreError> {
         let origin = word(&of.origin)?;
         self.change(
@@ -209,7 +209,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Keeps a proposal until the person answers. One for the same skill that waits already gives way.
+    /// Stores a suggestion until the person answers. It replaces a waiting one for the same skill.
     pub fn add_suggestion(&mut self, row: &SuggestionRow) -> Result<(), StoreError> {
         self.change("DELETE FROM suggestions WHERE name = ?1", [&row.name])?;
         self.change(
@@ -232,7 +232,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// What making a proposal cost, in nano-dollars, once that is known. One that was answered meanwhile needs it no more.
+    /// Stores the cost of making a suggestion, in nano-dollars, once known. Does nothing if the person has
+    /// answered it meanwhile.
     pub fn price_suggestion(&mut self, made: SuggestionId, cost: u64) -> Result<(), StoreError> {
         self.change(
             "UPDATE suggestions SET cost = ?2 WHERE id = ?1",
@@ -241,12 +242,12 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// A proposal was answered. Fails when it was answered before.
+    /// Removes an answered suggestion. Fails if it was answered before.
     pub fn end_suggestion(&mut self, answered: SuggestionId) -> Result<(), StoreError> {
         self.change_one("the suggestion", "DELETE FROM suggestions WHERE id = ?1", [answered.to_string()])
     }
 
-    /// A memory was written: by a session, or by the person.
+    /// Records that a session, or the person, wrote a memory.
     pub fn memory_written(
         &mut self,
         file: &str,

@@ -1,22 +1,22 @@
-//! Which blobs anything in the database mentions.
+//! The blobs mentioned anywhere in the database.
 
 use crate::{Reader, StoreError};
 use octo_protocol::BlobHash;
 use rusqlite::types::ValueRef;
 use std::collections::HashSet;
 
-/// Digits of a blob's name.
+/// The number of digits in a blob's name.
 const DIGITS: usize = 64;
 
 impl Reader<'_> {
-    /// Takes out of `candidates` every blob whose name stands anywhere in the database: in any text or bytes
-    /// of any table. Tables that are added later are asked too, so nothing is lost because somebody forgot to
-    /// say where a new feature keeps its names. Slow (it walks everything): for tidying up.
+    /// Removes from `candidates` every blob whose name occurs anywhere in the database: in any text or bytes of
+    /// any table. It includes tables added later, so a new feature's blobs are safe even if its author forgot
+    /// to register them. Slow (it reads everything): for cleanup.
     pub fn retain_unmentioned(&self, candidates: &mut HashSet<BlobHash>) -> Result<(), StoreError> {
         if candidates.is_empty() {
             return Ok(());
         }
-        // The search indexes and their own tables hold no text that is not in a table of ours too.
+        // The search indexes and their own tables contain no text that is not in one of our tables too.
         let tables = self.rows(
             "SELECT name FROM pragma_table_list
              WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",

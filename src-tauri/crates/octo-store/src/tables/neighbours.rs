@@ -1,4 +1,4 @@
-//! What other processes on this home do, and `stop_wishes`: what is asked of them.
+//! The work of other processes on this home, and `stop_wishes`: stop requests to them.
 
 use crate::{
     Holder, Reader, StoreError, Tx,
@@ -10,32 +10,32 @@ use crate::{
 use octo_protocol::{BackgroundCommand, ForkOrigin, Millis, SessionId, SessionInfo, TurnId};
 use rusqlite::params;
 
-/// A session that another process has the lease of.
+/// A session leased by another process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeighbourWork {
-    /// Its head.
+    /// Its info.
     pub info: SessionInfo,
-    /// Who has it, alive or dead.
+    /// The holder of the lease, alive or dead.
     pub holder: Holder,
-    /// What it is a part of, for a sub-agent.
+    /// For a sub-agent, its origin.
     pub fork: Option<ForkOrigin>,
-    /// The turn under way, when it began, and how many answers its model gave.
+    /// The current turn, when it began, and the number of answers its model gave.
     pub turn: Option<(TurnId, Millis, u32)>,
-    /// Its commands in the background that run.
+    /// Its running background commands.
     pub commands: Vec<BackgroundCommand>,
 }
 
-/// What is to end in a session.
+/// The target of a stop request in a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StopWish {
-    /// This turn, if it still goes on.
+    /// This turn, if it is still running.
     Turn(TurnId),
     /// The command with this handle.
     Command(String),
 }
 
 impl StopWish {
-    /// As it stands in its column. A handle is never a turn's id, which says nothing before a colon.
+    /// Formats it for its column. The kind before the colon distinguishes a handle from a turn's id.
     fn text(&self) -> String {
         match self {
             Self::Turn(turn) => format!("turn:{turn}"),
@@ -54,8 +54,8 @@ impl StopWish {
 }
 
 impl Reader<'_> {
-    /// The sessions others than `token` have the lease of. Those of the dead are among them: whether a holder lives is
-    /// the system's to say.
+    /// Returns the sessions leased by others than `token`. Includes those of dead holders: only the system
+    /// knows whether a holder is alive.
     pub fn work_of_neighbours(&self, token: &str) -> Result<Vec<NeighbourWork>, StoreError> {
         let held = self.rows(
             "SELECT leases.process, leases.started, leases.boot, leases.token, leases.session FROM leases
@@ -93,7 +93,7 @@ impl Reader<'_> {
         Ok(NeighbourWork { info, holder, fork, turn, commands })
     }
 
-    /// Whether anybody wishes something to end in a session `token` has the lease of.
+    /// Returns whether there is a stop request for a session leased by `token`.
     pub fn has_stop_wishes(&self, token: &str) -> Result<bool, StoreError> {
         let found = self.row(
             "SELECT 1 FROM stop_wishes JOIN leases ON leases.session = stop_wishes.session
@@ -106,9 +106,10 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Leaves word for the process that works on a session that something in it is to end.
+    /// Records a stop request for the process that works on a session.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn wish_stop(&mut self, session: SessionId, wish: &StopWish) -> Result<(), StoreError> {
         let key = self.key(session)?;
@@ -119,7 +120,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Takes what is wished of the sessions `token` has the lease of.
+    /// Takes the stop requests for the sessions leased by `token`.
     pub fn take_stop_wishes(&mut self, token: &str) -> Result<Vec<(SessionId, StopWish)>, StoreError> {
         let wishes = self.rows(
             "SELECT sessions.id, stop_wishes.what FROM stop_wishes

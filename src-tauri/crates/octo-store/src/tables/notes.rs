@@ -1,4 +1,4 @@
-//! `notes`: what Octo itself said in a session: answers to slash commands, and why it was not compacted.
+//! `notes`: Octo's own messages in a session: answers to slash commands, and reasons why it was not compacted.
 
 use crate::{
     Reader, StoreError, Tx,
@@ -8,11 +8,11 @@ use crate::{
 use octo_protocol::{ApiError, Millis, Note, NoteKind};
 use rusqlite::params;
 
-/// How many are read back with a session: far more than anyone scrolls past, and bounded.
+/// The maximum number of notes read with a session: far more than anyone scrolls past, and bounded.
 const READ_BACK: u32 = 500;
 
 impl Reader<'_> {
-    /// The session's newest notes, oldest first.
+    /// Returns the session's newest notes, oldest first.
     pub(crate) fn notes(&self, session: SessionKey) -> Result<Vec<Note>, StoreError> {
         let keys = session.events();
         let mut notes = self.rows(
@@ -33,7 +33,7 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Keeps what was said under the number of its event, the newest of the session.
+    /// Stores a note under the number of its event, the newest of the session.
     pub(crate) fn project_note(
         &self,
         session: SessionKey,

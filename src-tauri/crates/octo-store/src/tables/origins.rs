@@ -1,11 +1,11 @@
-//! `origins`: where conversations come from that did not begin with their session.
+//! `origins`: the sources of conversations that did not begin with their session.
 
 use crate::{Reader, StoreError, Tx, column::id_or_null, key::SessionKey};
 use octo_protocol::{MessageId, SessionId, SessionOrigin};
 use rusqlite::params;
 
 impl Reader<'_> {
-    /// Where a session's conversation comes from; none where it is all its own.
+    /// Returns the origin of a session's conversation; `None` if it began in the session.
     pub(crate) fn origin_of(&self, session: SessionKey) -> Result<Option<SessionOrigin>, StoreError> {
         self.row(
             "SELECT origins.file, origins.title, origins.message, sessions.id, sessions.title FROM origins
@@ -27,7 +27,7 @@ impl Reader<'_> {
         )
     }
 
-    /// A title like this one that no session has: the same with the first number behind it that is free.
+    /// Returns an unused title based on this one: the title followed by the first free number.
     pub fn free_title(&self, title: &str) -> Result<String, StoreError> {
         let base = match title.rsplit_once(" (") {
             Some((base, number)) if number.strip_suffix(')').is_some_and(|n| n.parse::<u32>().is_ok()) => {
@@ -50,7 +50,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The sessions a session's conversation was branched from, nearest first, deleted ones too.
+    /// Returns the sessions from which a session's conversation was branched, nearest first, deleted ones too.
     pub fn ancestors(&self, session: SessionId) -> Result<Vec<SessionId>, StoreError> {
         let Some(key) = self.find_key(session)? else { return Ok(Vec::new()) };
         self.rows(

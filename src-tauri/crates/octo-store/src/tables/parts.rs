@@ -1,4 +1,4 @@
-//! Parts of a conversation that need not be its end.
+//! Parts of a conversation that are not necessarily its end.
 
 use crate::{
     Reader, StoreError,
@@ -11,9 +11,10 @@ use rusqlite::params;
 use std::collections::BTreeSet;
 
 impl Reader<'_> {
-    /// At most `limit` messages of a place, with the turns and calls they mention.
+    /// Returns at most `limit` messages at a position, with their turns and calls.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`], [`StoreError::UnknownMessage`].
     pub fn part(
         &self,
@@ -56,7 +57,7 @@ impl Reader<'_> {
         Ok(TranscriptPart { page: self.page_of(messages, earlier == Some(true))?, later })
     }
 
-    /// Messages with their keys, in order, made a page: with their blocks, and the turns and calls they mention.
+    /// Makes a page of messages with their keys, in order: with their blocks, turns and calls.
     pub(crate) fn page_of(
         &self,
         mut messages: Vec<(i64, Message)>,
@@ -76,9 +77,10 @@ impl Reader<'_> {
         Ok(TranscriptPage { turns: self.turns(&json(&turns)?)?, calls, messages, earlier })
     }
 
-    /// The whole conversation as it is stored, undone turns too.
+    /// Returns the whole stored conversation, undone turns too.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn whole(&self, session: SessionId) -> Result<TranscriptPage, StoreError> {
         let rows = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?.rows();

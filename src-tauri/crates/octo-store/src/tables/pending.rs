@@ -1,4 +1,4 @@
-//! `questions`, `queue`, `todos`, and what else a session waits with.
+//! `questions`, `queue`, `todos`, and a session's other pending items.
 
 use crate::{
     Reader, StoreError, Tx,
@@ -9,35 +9,35 @@ use octo_protocol::{BudgetStop, Question, QuestionId, Queued, Retry, Suggestion,
 use rusqlite::params;
 
 impl Reader<'_> {
-    /// Questions that wait, oldest first.
+    /// Returns the unanswered questions, oldest first.
     pub(crate) fn questions(&self, session: SessionKey) -> Result<Vec<Question>, StoreError> {
         self.rows("SELECT question_json FROM questions WHERE session = ?1 ORDER BY key", [session.0], |row| {
             from_json(row, 0)
         })
     }
 
-    /// Messages that wait, oldest first.
+    /// Returns the queued messages, oldest first.
     pub(crate) fn queue(&self, session: SessionKey) -> Result<Vec<Queued>, StoreError> {
         self.rows("SELECT queued_json FROM queue WHERE session = ?1 ORDER BY position", [session.0], |row| {
             from_json(row, 0)
         })
     }
 
-    /// The plan.
+    /// Returns the plan.
     pub(crate) fn todos(&self, session: SessionKey) -> Result<Vec<Todo>, StoreError> {
         self.rows("SELECT todo_json FROM todos WHERE session = ?1 ORDER BY position", [session.0], |row| {
             from_json(row, 0)
         })
     }
 
-    /// The highest number a plan item ever had.
+    /// Returns the highest number a plan item ever had.
     pub(crate) fn todo_last_id(&self, session: SessionKey) -> Result<u32, StoreError> {
         let last =
             self.row("SELECT todo_last_id FROM sessions WHERE key = ?1", [session.0], |row| Ok(row.get(0)?))?;
         Ok(last.unwrap_or(0))
     }
 
-    /// A guess at the next message, and a used-up budget.
+    /// Returns a guess at the next message, and an exhausted budget.
     pub(crate) fn suggestion_and_budget(
         &self,
         session: SessionKey,
@@ -50,7 +50,7 @@ impl Reader<'_> {
         Ok(found.unwrap_or_default())
     }
 
-    /// The retry that is scheduled, and the input tokens of the last model call.
+    /// Returns the scheduled retry, and the input tokens of the last model call.
     pub(crate) fn retry_and_context_tokens(
         &self,
         session: SessionKey,

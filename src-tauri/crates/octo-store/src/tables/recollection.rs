@@ -1,15 +1,17 @@
-//! What a conversation held, wherever it was said: also what was summed up, and what its sub-agents were told.
+//! Full-text recall of a conversation: includes summarised messages, and the conversations of its sub-agents.
 
 use crate::{Reader, StoreError, tables::transcript::block};
 use octo_protocol::{Block, SessionId};
 use rusqlite::params;
 
 impl Reader<'_> {
-    /// A session with those its words come from: the ones it was branched from, farthest first, and itself, each behind
-    /// its sub-agents. Deleted ones too; none where the session is not there.
+    /// Returns a session with the sessions whose messages belong to its conversation: the ones it was branched
+    /// from, farthest first, and itself, each after its sub-agents. Includes deleted ones; empty if the session
+    /// does not exist.
     ///
     /// # Errors
-    /// Those of reading.
+    ///
+    /// Read errors.
     pub fn kin(&self, session: SessionId) -> Result<Vec<SessionId>, StoreError> {
         let mut kin = Vec::new();
         for session in self.ancestors(session)?.into_iter().rev().chain([session]) {
@@ -22,10 +24,11 @@ impl Reader<'_> {
         Ok(kin)
     }
 
-    /// The calls and results of a session with this text in them, as JSON has it: at most the newest `most`, oldest
-    /// first.
+    /// Returns the calls and results of a session that contain this text, as JSON encodes it: at most the
+    /// newest `most`, oldest first.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn recollect(&self, session: SessionId, text: &str, most: u32) -> Result<Vec<Block>, StoreError> {
         let rows = self.key(session)?.rows();

@@ -1,11 +1,10 @@
-//! What an actor needs to go on with a session.
+//! The data an actor needs to continue a session.
 
 use crate::{Reader, StoreError, StoredSession, StoredTurn, column::id, key::SessionKey};
 use octo_protocol::{MessageId, SessionId, Topic, TurnView};
 
 impl Reader<'_> {
-    /// Everything an actor needs to go on with a session; none when there is no such session or it was
-    /// deleted.
+    /// Returns everything an actor needs to continue a session; `None` if it does not exist or was deleted.
     pub fn resume(&self, session: SessionId) -> Result<Option<StoredSession>, StoreError> {
         let Some(info) = self.session(session)? else { return Ok(None) };
         let key = self.key(session)?;

@@ -1,4 +1,4 @@
-//! `task_runs`: the runs of tasks, and the times at which there was none.
+//! `task_runs`: the runs of scheduled tasks, and the times at which a run was skipped.
 
 use crate::{
     Reader, StoreError, Tx,
@@ -11,27 +11,29 @@ use rusqlite::{Row, params, types::Value};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// Runs of a task that are kept: five weeks of one every five minutes. Older ones go; their sessions stay.
+/// The number of runs kept per task: five weeks of one every five minutes. Older ones are deleted; their
+/// sessions stay.
 const KEPT: u32 = 10_000;
-/// How much of the last answer is kept, in characters.
+/// The length of the stored excerpt of the last answer, in characters.
 const RESULT: usize = 300;
-/// Messages at the end of a session in which its last answer is looked for.
+/// The number of messages at the end of a session that are searched for its last answer.
 const LAST_MESSAGES: u32 = 6;
 
-/// A run, with what only the schedule needs of it.
+/// A run, with the data that only the scheduler needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
-    /// What clients see of it.
+    /// The run as clients see it.
     pub run: TaskRun,
-    /// The time of the plan that set it off; none for one by hand and for a retry. A task has one run for each.
+    /// The time in the schedule that triggered it; `None` for a run by hand and for a retry. A task has one run
+    /// per time.
     pub slot: Option<Millis>,
-    /// What it may cost, as of its start.
+    /// Its budget, as of its start.
     pub budget: Option<Cost>,
-    /// After how many minutes of work it is stopped, as of its start.
+    /// Its limit in minutes of work, as of its start.
     pub minutes: u32,
-    /// For how long it worked, in milliseconds; the person's time is not counted.
+    /// The time it has worked, in milliseconds, without the time it waited for the person.
     pub worked: Millis,
-    /// Why it is being stopped; none while it is not.
+    /// Why it is being stopped; `None` if it is not.
     pub ending: Option<RunEnding>,
 }
 
@@ -39,24 +41,24 @@ pub struct RunRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunEnding {
-    /// The person wants it.
+    /// The person stopped it.
     Stopped,
-    /// It took longer than it may.
+    /// It exceeded its time limit.
     TimedOut,
-    /// It cost what it may.
+    /// It reached its budget.
     OverBudget,
 }
 
-/// How a session stands, for whoever follows it from outside.
+/// The state of a session, for observers outside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionOutlook {
-    /// What it is doing.
+    /// Its current status.
     pub status: SessionStatus,
-    /// How its last turn ended; none while that runs.
+    /// How its last turn ended; `None` while it runs.
     pub end: Option<TurnEnd>,
-    /// The budget it waits at.
+    /// The budget at which it waits.
     pub budget: Option<BudgetStop>,
-    /// What it has cost, sub-agents included.
+    /// Its total cost, sub-agents included.
     pub cost: Cost,
     /// The first words of its last answer.
     pub answer: Option<String>,
@@ -95,7 +97,7 @@ fn run(row: &Row<'_>) -> Result<RunRow, StoreError> {
 }
 
 impl Reader<'_> {
-    /// Runs that are not over, oldest first.
+    /// Returns the runs that are not over, oldest first.
     pub fn open_runs(&self) -> Result<Vec<RunRow>, StoreError> {
         self.rows(
             concat!("SELECT ", run_columns!(), " FROM task_runs WHERE ended_at IS NULL ORDER BY key"),
@@ -104,7 +106,7 @@ impl Reader<'_> {
         )
     }
 
-    /// One run.
+    /// Returns one run.
     pub fn run(&self, wanted: RunId) -> Result<Option<RunRow>, StoreError> {
         self.row(
             concat!("SELECT ", run_columns!(), " FROM task_runs WHERE id = ?1"),
@@ -113,8 +115,8 @@ impl Reader<'_> {
         )
     }
 
-    /// Runs of a task (of all for none), newest first: those after a run in this order, or from the newest on. None after
-    /// a run there is not.
+    /// Returns runs of a task (of all tasks for `None`), newest first: those after a given run in this order,
+    /// or from the newest on. Empty after an unknown run.
     pub fn runs(
         &self,
         task: Option<&str>,
@@ -155,9 +157,9 @@ impl Reader<'_> {
         Ok(rows?.into_iter().map(|row| row.run).collect())
     }
 
-    /// The run that says how a task stands: the one that goes on, where one does, else what was decided last. Not the
-    /// one with the latest time: while a run waits for the person, later times are left out, and a clock that was wrong
-    /// gives times that are long to come.
+    /// Returns the run that determines a task's state: the one in progress, if any, else the one decided last.
+    /// Not the one with the latest time: while a run waits for the person, later times are skipped, and a wrong
+    /// clock gives times far in the future.
     pub fn last_run(&self, task: &str) -> Result<Option<TaskRun>, StoreError> {
         let found = self.row(
             concat!(
@@ -174,7 +176,7 @@ impl Reader<'_> {
         Ok(found.map(|row| row.run))
     }
 
-    /// The same of each task.
+    /// Returns the same for each task.
     pub fn last_runs(&self) -> Result<HashMap<String, TaskRun>, StoreError> {
         let tasks = self
             .rows("SELECT DISTINCT task FROM task_runs", [], |row| Ok(row.get::<_, String>(0)?))?
@@ -184,7 +186,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    /// How the runs of a task (of all for none) ended that were due from a moment on.
+    /// Returns the outcomes of a task's runs (of all tasks for `None`) that were due from a moment on.
     pub fn run_totals(&self, task: Option<&str>, since: Millis) -> Result<RunTotals, StoreError> {
         let task = task.map_or(Value::Null, |task| Value::Text(task.to_owned()));
         let ended = self.rows(
@@ -213,7 +215,7 @@ impl Reader<'_> {
         Ok(totals)
     }
 
-    /// How a session stands; none where it is not there or was deleted.
+    /// Returns the state of a session; `None` if it does not exist or was deleted.
     pub fn outlook(&self, session: SessionId) -> Result<Option<SessionOutlook>, StoreError> {
         let Some(info) = self.session(session)? else { return Ok(None) };
         let key = self.key(session)?;
@@ -231,14 +233,14 @@ impl Reader<'_> {
     }
 }
 
-/// The first words on one line.
+/// Returns the first words on one line.
 fn shortened(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().take(RESULT).collect()
 }
 
 impl Tx<'_> {
-    /// Adds a run. Whether it was: a time of the plan that has one already gets no second.
+    /// Adds a run. Returns whether it was added: a time in the schedule gets no second run.
     pub fn add_run(&mut self, row: &RunRow) -> Result<bool, StoreError> {
         let run = &row.run;
         let added = self.change(
@@ -275,7 +277,7 @@ impl Tx<'_> {
         Ok(added > 0)
     }
 
-    /// Replaces what is known of a run. Its session stays when it has one.
+    /// Replaces the data of a run. Its session stays if it has one.
     pub fn put_run(&mut self, row: &RunRow) -> Result<(), StoreError> {
         let run = &row.run;
         self.change_one(

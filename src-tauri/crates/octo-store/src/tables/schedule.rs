@@ -1,24 +1,25 @@
-//! `task_states`, `schedule_lease`: what the person chose for tasks that run at their time, up to when their times were
-//! decided, and which process decides. No events: whoever watches the tasks is told that something changed.
+//! `task_states`, `schedule_lease`: the person's choices for scheduled tasks, the time up to which their runs
+//! were decided, and the process that decides. No events: subscribers of the tasks learn that something
+//! changed.
 
 use crate::{Holder, LeaseOutcome, Life, Reader, StoreError, Tx, lease::holder};
 use octo_protocol::{Millis, Switch};
 use rusqlite::params;
 use std::collections::HashMap;
 
-/// What is known of a task besides its file.
+/// The data about a task that is not in its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskStateRow {
-    /// Whether it runs at its times: off while the person paused it.
+    /// Whether it runs on schedule: off while the person paused it.
     pub on: Switch,
-    /// The hash of its file as the person wrote or accepted it; none where they never saw it.
+    /// The hash of its file as the person wrote or accepted it; `None` if they never saw it.
     pub accepted: Option<String>,
-    /// Up to when its times were decided; none where that begins with the next look.
+    /// The time up to which its runs were decided; `None` if that begins with the next check.
     pub decided: Option<Millis>,
 }
 
 impl Reader<'_> {
-    /// What is known of each task, by the name of its file.
+    /// Returns the data about each task, by the name of its file.
     pub fn task_states(&self) -> Result<HashMap<String, TaskStateRow>, StoreError> {
         let rows = self.rows("SELECT task, paused, accepted, decided FROM task_states", [], |row| {
             let on = if row.get(1)? { Switch::Off } else { Switch::On };
@@ -27,7 +28,7 @@ impl Reader<'_> {
         Ok(rows.into_iter().collect())
     }
 
-    /// What is known of one task; what is known of a new one where nothing is.
+    /// Returns the data about one task; the data of a new task if there is none.
     pub fn task_state(&self, task: &str) -> Result<TaskStateRow, StoreError> {
         let row =
             self.row("SELECT paused, accepted, decided FROM task_states WHERE task = ?1", [task], |row| {
@@ -37,14 +38,14 @@ impl Reader<'_> {
         Ok(row.unwrap_or_default())
     }
 
-    /// Who has the lease of the schedule, dead or alive.
+    /// Returns the holder of the schedule's lease, dead or alive.
     pub fn schedule_lease(&self) -> Result<Option<Holder>, StoreError> {
         self.row("SELECT process, started, boot, token FROM schedule_lease", [], |row| Ok(holder(row)?))
     }
 }
 
 impl Tx<'_> {
-    /// Replaces what is known of a task.
+    /// Replaces the data about a task.
     pub fn put_task_state(&mut self, task: &str, state: &TaskStateRow) -> Result<(), StoreError> {
         self.change(
             "INSERT INTO task_states (task, paused, accepted, decided) VALUES (?1, ?2, ?3, ?4)
@@ -55,14 +56,14 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// A task's times are decided up to this moment. On a task of which nothing else is known this says nothing.
+    /// Records that a task's runs are decided up to this moment. Does nothing for a task without a row.
     pub fn task_decided(&mut self, task: &str, until: Option<Millis>) -> Result<(), StoreError> {
         self.change("UPDATE task_states SET decided = ?2 WHERE task = ?1", params![task, until])?;
         Ok(())
     }
 
-    /// Takes the lease of the schedule for `holder`, unless a living process has it. `probe` says who lives:
-    /// [`crate::probe`] outside tests.
+    /// Takes the schedule's lease for `holder`, unless a living process has it. `probe` determines whether a
+    /// holder is alive: [`crate::probe`] outside tests.
     pub fn take_schedule_lease(
         &mut self,
         holder: &Holder,
@@ -83,7 +84,7 @@ impl Tx<'_> {
         Ok(previous.map_or(LeaseOutcome::Taken, LeaseOutcome::TakenOver))
     }
 
-    /// Gives the lease of the schedule back, if `token` has it.
+    /// Releases the schedule's lease, if `token` has it.
     pub fn release_schedule_lease(&mut self, token: &str) -> Result<(), StoreError> {
         self.change("DELETE FROM schedule_lease WHERE token = ?1", [token])?;
         Ok(())

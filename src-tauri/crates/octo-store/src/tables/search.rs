@@ -1,4 +1,4 @@
-//! Finding sessions by their words.
+//! Full-text search of sessions.
 
 use crate::{
     Reader, StoreError,
@@ -13,42 +13,42 @@ use octo_protocol::{MessageId, SessionFilter, SessionHit, SessionInfo, TextMark}
 use rusqlite::params;
 use std::collections::{HashMap, HashSet};
 
-/// The trigram index knows nothing shorter.
+/// The shortest word in the trigram index.
 const SHORTEST_INDEXED: usize = 3;
-/// How many of the newest texts are looked through for a word the index does not have as a whole.
+/// The number of newest texts scanned for a word that the index does not contain as a whole.
 const NEWEST: u32 = 4_000;
-/// Characters shown before a match.
+/// The number of characters shown before a match.
 const BEFORE: usize = 40;
-/// Characters shown from the match on.
+/// The number of characters shown from the start of the match on.
 const FROM: usize = 120;
 
-/// Words to look for. All must be there, in any order; letter case does not matter.
+/// The words of a search. All must occur, in any order; letter case does not matter.
 pub(crate) struct Needle {
-    /// Long enough for the index.
+    /// The words long enough for the index.
     long: Vec<String>,
-    /// Too short for it.
+    /// The words too short for it.
     short: Vec<String>,
 }
 
 impl Needle {
-    /// Looks for the text as a whole.
+    /// Creates a search for the whole text.
     pub(crate) fn new(text: &str) -> Self {
         Self::of(std::iter::once(text))
     }
 
-    /// Looks for the text's words.
+    /// Creates a search for the text's words.
     fn words(text: &str) -> Self {
         Self::of(text.split_whitespace())
     }
 
     fn of<'a>(words: impl Iterator<Item = &'a str>) -> Self {
-        // The query language of the index ends at a NUL.
+        // The index's query language ends at a NUL.
         let words = words.map(|word| word.replace('\0', "")).filter(|word| !word.is_empty());
         let (long, short) = words.partition(|word| word.chars().count() >= SHORTEST_INDEXED);
         Self { long, short }
     }
 
-    /// The long words in the index's query language, each as a quoted phrase; none when there are none.
+    /// Returns the long words in the index's query language, each as a quoted phrase; `None` if there are none.
     pub(crate) fn phrase(&self) -> Option<String> {
         if self.long.is_empty() {
             return None;
@@ -58,12 +58,12 @@ impl Needle {
         Some(quoted.join(" AND "))
     }
 
-    /// Whether the short words are there too; the index or LIKE vouches for the rest.
+    /// Returns whether the short words occur too; the index or LIKE has checked the rest.
     fn fits(&self, text: &str) -> bool {
         self.short.iter().all(|word| find(text, word).is_some())
     }
 
-    /// The text around the first word that is found, and where words stand in it.
+    /// Returns the text around the first match, and the positions of the matches in it.
     fn snippet(&self, text: &str) -> (String, Vec<TextMark>) {
         let place = self.long.iter().chain(&self.short).find_map(|word| find(text, word)).unwrap_or(0);
         let chars: Vec<char> = text.chars().collect();
@@ -81,10 +81,10 @@ impl Needle {
         (snippet, marks)
     }
 
-    /// Where words stand in a text.
+    /// Returns the positions of the words in a text.
     fn marks(&self, text: &str) -> Vec<TextMark> {
         let folded: Vec<char> = text.chars().map(fold).collect();
-        // Where each character begins, as the page counts; the last one is the end.
+        // The start of each character, in the page's units; the last entry is the end.
         let mut units = vec![0];
         for c in text.chars() {
             let width = u32::try_from(c.len_utf16()).unwrap_or(1);
@@ -113,19 +113,19 @@ impl Needle {
     }
 }
 
-/// Where `word` begins in `text`, counted in characters, without regard to case.
+/// Returns the position of `word` in `text`, in characters, ignoring case.
 fn find(text: &str, word: &str) -> Option<usize> {
     let text: Vec<char> = text.chars().map(fold).collect();
     let word: Vec<char> = word.chars().map(fold).collect();
     text.windows(word.len().max(1)).position(|part| part == word)
 }
 
-/// A character without its case, as the index has it.
+/// Folds the case of a character, like the index.
 fn fold(c: char) -> char {
     c.to_lowercase().next().unwrap_or(c)
 }
 
-/// A LIKE pattern (with `\` as its escape) for a text anywhere.
+/// Returns a LIKE pattern (with `\` as its escape) that matches a text anywhere.
 pub(crate) fn like(text: &str) -> String {
     let mut pattern = String::from("%");
     for c in text.chars() {
@@ -139,9 +139,9 @@ pub(crate) fn like(text: &str) -> String {
 }
 
 impl Reader<'_> {
-    /// Sessions a filter lets through in which all words of `query` occur: in the title (at most half of `limit`), then
-    /// in one text of the person or the model, newest session first; each session once in each. Deleted sessions are
-    /// left out.
+    /// Returns the sessions matching a filter that contain all words of `query`: in the title (at most half of
+    /// `limit`), then in one text of the person or the model, newest session first; each session once in each
+    /// group. Deleted sessions are excluded.
     pub fn search(
         &self,
         query: &str,
@@ -213,7 +213,7 @@ impl Reader<'_> {
         hits: &mut Vec<SessionHit>,
     ) -> Result<(), StoreError> {
         if let Some(phrase) = needle.phrase() {
-            // Only row numbers, newest first: rows of sessions that were met cost nothing more.
+            // Only row numbers, newest first: further rows of a session already found cost nothing.
             let mut statement = self.connection.prepare_cached(
                 "SELECT rowid FROM blocks_fts WHERE blocks_fts MATCH ?1 ORDER BY rowid DESC",
             )?;
@@ -227,8 +227,8 @@ impl Reader<'_> {
                 }
             }
         } else if let Some(word) = needle.short.first() {
-            // Words that are common are found among the newest texts; looking those that are rare up in the
-            // index is quick because they are rare.
+            // Common words are found among the newest texts; looking up rare ones in the index is quick because
+            // they are rare.
             let oldest = self.search_newest(&like(word), needle, limit, seen, hits)?;
             if let (Some(oldest), true) = (oldest, hits.len() < limit) {
                 self.search_older(word, oldest, needle, limit, seen, hits)?;
@@ -237,7 +237,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Looks through the newest texts one by one. The last one looked at, if there are older ones.
+    /// Scans the newest texts one by one. Returns the last one scanned, if there are older ones.
     fn search_newest(
         &self,
         pattern: &str,
@@ -268,7 +268,7 @@ impl Reader<'_> {
                 }
                 let session = key::session_of(block);
                 if seen.is_done(session) {
-                    // What else is in it, however much, is not looked at.
+                    // Skips the rest of the session, however long.
                     below = *session.rows().start();
                     continue 'sessions;
                 }
@@ -278,7 +278,7 @@ impl Reader<'_> {
         Ok(last.filter(|_| looked_at == NEWEST))
     }
 
-    /// Looks texts older than a block up by the trigrams that begin with a short word.
+    /// Looks up texts older than a block by the trigrams that begin with a short word.
     fn search_older(
         &self,
         word: &str,
@@ -307,7 +307,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The block's session, unless it was hit already, is deleted or is not meant.
+    /// Returns the block's session, unless it already has a hit, is deleted or is filtered out.
     fn session_to_search(&self, block: i64, seen: &mut Seen) -> Result<Option<SessionInfo>, StoreError> {
         let session = key::session_of(block);
         if seen.hit.contains(&session) {
@@ -352,14 +352,14 @@ impl Reader<'_> {
 
 struct Seen {
     filter: Bound,
-    /// Sessions that have their hit.
+    /// Sessions that already have a hit.
     hit: HashSet<SessionKey>,
-    /// Sessions that were looked up; none for those that are deleted or not meant.
+    /// Sessions that were looked up; `None` for deleted and filtered ones.
     met: HashMap<SessionKey, Option<SessionInfo>>,
 }
 
 impl Seen {
-    /// Whether nothing more is looked for in a session.
+    /// Returns whether a session needs no further search.
     fn is_done(&self, session: SessionKey) -> bool {
         self.hit.contains(&session) || self.met.get(&session).is_some_and(Option::is_none)
     }

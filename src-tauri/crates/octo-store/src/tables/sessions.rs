@@ -18,7 +18,7 @@ macro_rules! head_columns {
 }
 pub(crate) use head_columns;
 
-/// Reads a session's line from [`head_columns`].
+/// Reads a session's info from [`head_columns`].
 pub(crate) fn head(row: &Row<'_>) -> Result<SessionInfo, StoreError> {
     Ok(SessionInfo {
         id: id(row, 0)?,
@@ -43,7 +43,7 @@ pub(crate) fn head(row: &Row<'_>) -> Result<SessionInfo, StoreError> {
     })
 }
 
-/// The order of the list, as the index `sessions_list` has it.
+/// The order of the list, matching the index `sessions_list`.
 macro_rules! list_order {
     () => {
         " ORDER BY status = 'waiting' DESC, pinned DESC, updated_at DESC, key DESC"
@@ -52,7 +52,7 @@ macro_rules! list_order {
 pub(crate) use list_order;
 
 impl Reader<'_> {
-    /// When a session of the list last changed; none without any.
+    /// Returns when a session of the list last changed; `None` if there are no sessions.
     pub fn newest_change(&self) -> Result<Option<Millis>, StoreError> {
         let newest = self.row(
             "SELECT max(updated_at) FROM sessions WHERE deleted_at IS NULL AND source <> 'sub_agent'",
@@ -62,7 +62,7 @@ impl Reader<'_> {
         Ok(newest.flatten())
     }
 
-    /// A session's head; none when there is no such session or it was deleted.
+    /// Returns a session's info; `None` if it does not exist or was deleted.
     pub fn session(&self, session: SessionId) -> Result<Option<SessionInfo>, StoreError> {
         self.row(
             concat!("SELECT ", head_columns!(), " FROM sessions WHERE id = ?1 AND deleted_at IS NULL"),
@@ -71,7 +71,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The number of a session that was not deleted.
+    /// Returns the number of a session that was not deleted.
     pub(crate) fn live_key(&self, session: SessionId) -> Result<Option<SessionKey>, StoreError> {
         self.row(
             "SELECT key FROM sessions WHERE id = ?1 AND deleted_at IS NULL",
@@ -80,8 +80,9 @@ impl Reader<'_> {
         )
     }
 
-    /// A page of the list, and how many sessions match in all: those whose title contains `query` (all
-    /// for an empty one): those that wait for the person, then pinned ones, then the most recently used. Letter case does not matter.
+    /// Returns a page of the list, and the number of all matching sessions. Sessions whose title contains
+    /// `query` match (all for an empty one), ignoring case; those that wait for the person are first, then
+    /// pinned ones, then the most recently used.
     pub fn sessions(
         &self,
         query: &str,
@@ -111,7 +112,7 @@ impl Reader<'_> {
             )
         } else if let Some(phrase) = Needle::new(query).phrase() {
             (
-                // The plus keeps the walk in the list's order; without it the hits would be sorted.
+                // The plus makes SQLite walk in the list's order; without it, it would sort the hits.
                 self.rows(
                     concat!(
                         "SELECT ",
@@ -153,7 +154,8 @@ impl Reader<'_> {
         Ok((page, total.unwrap_or(0)))
     }
 
-    /// The most recently used session of a folder; the demo's, those of sub-agents and those of tasks never count.
+    /// Returns the most recently used session of a folder, excluding those of the demo, of sub-agents and of
+    /// tasks.
     pub fn newest_session_in(&self, folder: &str) -> Result<Option<SessionInfo>, StoreError> {
         self.row(
             concat!(
@@ -168,13 +170,13 @@ impl Reader<'_> {
         )
     }
 
-    /// The list's first `limit` lines with the number of the last event they include.
+    /// Returns the list's first `limit` entries with the number of the last event they include.
     pub fn list_snapshot(&self, limit: u32) -> Result<ListSnapshot, StoreError> {
         let (sessions, total) = self.sessions("", 0, limit)?;
         Ok(ListSnapshot { seq: self.last_seq(key::LIST_TOPIC)?, sessions, total })
     }
 
-    /// Sessions with a turn that has not ended, started by `source`. Deleted ones do not count.
+    /// Returns the sessions with a turn that has not ended, started by `source`. Excludes deleted ones.
     pub fn unfinished_sessions(&self, source: Source) -> Result<Vec<SessionId>, StoreError> {
         self.rows(
             "SELECT DISTINCT sessions.id FROM turns CROSS JOIN sessions ON sessions.key = turns.session
@@ -184,7 +186,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The frozen prompt and tools.
+    /// Returns the frozen prompt and tools.
     pub(crate) fn frozen(&self, session: SessionKey) -> Result<Option<(String, ToolsetRow)>, StoreError> {
         self.row(
             "SELECT prompts.text, toolsets.hash, toolsets.version, toolsets.tools_json FROM sessions
@@ -198,7 +200,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The hash of the frozen prompt.
+    /// Returns the hash of the frozen prompt.
     pub(crate) fn prompt_of(&self, session: SessionKey) -> Result<String, StoreError> {
         let found =
             self.row("SELECT prompt FROM sessions WHERE key = ?1", [session.0], |row| Ok(row.get(0)?))?;
@@ -251,7 +253,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Replaces the frozen prompt and tools of a session, as an update of the application does once.
+    /// Replaces the frozen prompt and tools of a session, as an application update does once.
     pub fn refreeze(
         &mut self,
         session: SessionId,
@@ -267,7 +269,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Keeps a prompt and a toolset, each once; the prompt's hash.
+    /// Stores a prompt and a toolset, each once. Returns the prompt's hash.
     fn freeze(&self, system: &str, toolset: &ToolsetRow) -> Result<String, StoreError> {
         let hash = blake3::hash(system.as_bytes()).to_hex().to_string();
         self.change(
@@ -291,7 +293,7 @@ impl Tx<'_> {
         Ok(hash)
     }
 
-    /// Takes a session out of every list and search into the trash and emits [`Event::SessionRemoved`].
+    /// Moves a session out of every list and search into the trash and emits [`Event::SessionRemoved`].
     pub fn soft_delete(&mut self, session: SessionId, at: Millis) -> Result<(), StoreError> {
         let key = self.live_key(session)?.ok_or(StoreError::UnknownSession(session))?;
         self.change("UPDATE sessions SET deleted_at = ?2 WHERE key = ?1", [key.0, at])?;
@@ -300,8 +302,8 @@ impl Tx<'_> {
         self.trash_session(key, session, at)
     }
 
-    /// Changes a session's head and emits [`Event::SessionChanged`] and [`Event::SessionListed`]. For a
-    /// session nobody has open.
+    /// Changes a session's info and emits [`Event::SessionChanged`] and [`Event::SessionListed`]. For a session
+    /// that no process has open.
     pub fn change_head(
         &mut self,
         session: SessionId,
@@ -314,8 +316,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Brings a deleted session back from the trash and emits [`Event::SessionListed`]. Its head. A session that was not
-    /// deleted stays as it is.
+    /// Restores a deleted session from the trash and emits [`Event::SessionListed`]. Returns its info. Leaves a
+    /// session that was not deleted unchanged.
     pub fn undelete(&mut self, session: SessionId) -> Result<SessionInfo, StoreError> {
         let key = self.key(session)?;
         let changed = self.change(

@@ -1,4 +1,5 @@
-//! `time_sessions`, `time_tasks`, `time_states`, `time_commands`: the time machine's tree and what it recorded.
+//! `time_sessions`, `time_tasks`, `time_states`, `time_commands`: the time machine's tree and its recorded
+//! states.
 
 use crate::{
     Activate, NewTimeTask, Reader, StoreError, TimeCommand, TimeSide, TimeSource, TimeState, TimeTask,
@@ -75,9 +76,10 @@ fn state(row: &Row<'_>) -> Result<TimeState, StoreError> {
 }
 
 impl Reader<'_> {
-    /// The tasks of a session; none at all before its first one.
+    /// Returns the steps of a session; empty before its first one.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn time_tasks(&self, session: SessionId) -> Result<TimeTasks, StoreError> {
         let key = self.key(session)?;
@@ -98,9 +100,10 @@ impl Reader<'_> {
         Ok(TimeTasks { active, conversation, last, tasks })
     }
 
-    /// Everything recorded of a session's paths, by path, task and moment.
+    /// Returns all recorded states of a session's paths, by path, step and moment.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn time_states(&self, session: SessionId) -> Result<Vec<TimeState>, StoreError> {
         let key = self.key(session)?;
@@ -112,9 +115,10 @@ impl Reader<'_> {
         )
     }
 
-    /// What was recorded of these paths of a session, by path, task and moment.
+    /// Returns the recorded states of these paths of a session, by path, step and moment.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn time_states_of(
         &self,
@@ -134,9 +138,10 @@ impl Reader<'_> {
         Ok(all)
     }
 
-    /// What was recorded at one moment of a task, by path.
+    /// Returns the states recorded at one moment of a step, by path.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn time_states_at(
         &self,
@@ -153,9 +158,10 @@ impl Reader<'_> {
         )
     }
 
-    /// How many paths each task of a session changed.
+    /// Returns the number of paths each step of a session changed.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn time_counts(&self, session: SessionId) -> Result<Vec<(TaskNumber, u32)>, StoreError> {
         let key = self.key(session)?;
@@ -166,7 +172,7 @@ impl Reader<'_> {
         )
     }
 
-    /// Commands that were not said to have ended, oldest first.
+    /// Returns the commands whose end was not recorded, oldest first.
     pub fn time_commands(&self) -> Result<Vec<TimeCommand>, StoreError> {
         self.rows(
             "SELECT c.key, s.id, c.number, c.folder FROM time_commands AS c
@@ -183,7 +189,8 @@ impl Reader<'_> {
         )
     }
 
-    /// Every task that has ended, of all sessions, oldest first: the order in which they may be forgotten.
+    /// Returns every step that has ended, of all sessions, oldest first: the order in which their contents may
+    /// be deleted.
     pub fn time_tasks_by_age(&self) -> Result<Vec<(SessionId, TaskNumber)>, StoreError> {
         self.rows(
             "SELECT s.id, t.number FROM time_tasks AS t JOIN sessions AS s ON s.key = t.session
@@ -195,11 +202,13 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Adds a task under the session's next number, which it returns; the start is added with the first one. Its
-    /// conversation goes on from where the conversation is, and one that becomes the active one is where it is then.
+    /// Adds a step under the session's next number, which it returns; adds the start along with the first one.
+    /// The step's conversation continues from the conversation's current step, and if the step becomes the
+    /// active one, the conversation moves to it.
     ///
     /// # Errors
-    /// [`StoreError::UnknownSession`]; [`StoreError::Failed`] when the turn has a task already.
+    ///
+    /// [`StoreError::UnknownSession`]; [`StoreError::Failed`] if the turn has a step already.
     pub fn add_time_task(
         &mut self,
         session: SessionId,
@@ -266,10 +275,11 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Makes a task the active one.
+    /// Makes a step the active one.
     ///
     /// # Errors
-    /// [`StoreError::Failed`] for a task that is not there.
+    ///
+    /// [`StoreError::Failed`] for a step that does not exist.
     pub fn set_active_time_task(&mut self, session: SessionId, number: TaskNumber) -> Result<(), StoreError> {
         let key = self.key(session)?;
         self.change_one(
@@ -280,9 +290,10 @@ impl Tx<'_> {
         )
     }
 
-    /// Notes which task the conversation is at, before only the files go elsewhere.
+    /// Records the step of the conversation, before a restore of only the files.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn set_conversation_task(
         &mut self,
@@ -294,10 +305,10 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Removes a task nothing goes on from: an entry for something that did not happen. Its number is not given
-    /// again.
+    /// Removes a step without successors: an entry for something that did not happen. Its number is not reused.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn drop_time_task(&mut self, session: SessionId, number: TaskNumber) -> Result<(), StoreError> {
         let key = self.key(session)?;
@@ -312,10 +323,11 @@ impl Tx<'_> {
         )
     }
 
-    /// Marks a task as ended now, or as running again.
+    /// Marks a step as ended now, or as running again.
     ///
     /// # Errors
-    /// [`StoreError::Failed`] for a task that is not there.
+    ///
+    /// [`StoreError::Failed`] for a step that does not exist.
     pub fn set_time_task_running(
         &mut self,
         session: SessionId,
@@ -331,10 +343,11 @@ impl Tx<'_> {
         )
     }
 
-    /// Records what paths were like. What is recorded as before a task stays as it was first; the other moments
-    /// are replaced by later ones.
+    /// Records states of paths. The state before a step keeps its first recording; later recordings replace the
+    /// other moments.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn record_time_states(&mut self, session: SessionId, states: &[TimeState]) -> Result<(), StoreError> {
         let key = self.key(session)?;
@@ -358,9 +371,10 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Notes that a command runs; its number.
+    /// Records a running command. Returns its number.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn add_time_command(
         &mut self,
@@ -376,16 +390,17 @@ impl Tx<'_> {
         Ok(self.connection.last_insert_rowid())
     }
 
-    /// Forgets a command that ended. One that is not there is no error.
+    /// Removes a command that ended. An unknown command is no error.
     pub fn remove_time_command(&mut self, key: i64) -> Result<(), StoreError> {
         self.change("DELETE FROM time_commands WHERE key = ?1", [key])?;
         Ok(())
     }
 
-    /// Lets go of the contents a task recorded: they count as [`Unsaved::Forgotten`] from now on, and what
-    /// would need them cannot be brought back. How many states were let go of.
+    /// Releases the contents a step recorded: they count as [`Unsaved::Forgotten`] from now on, and states that
+    /// need them cannot be restored. Returns the number of released states.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn forget_time_states(
         &mut self,
@@ -412,9 +427,10 @@ impl Tx<'_> {
         Ok(forgotten)
     }
 
-    /// Forgets everything the time machine has of a session: for one that is removed for good.
+    /// Deletes all time machine data of a session, for its permanent deletion.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`].
     pub fn forget_time(&mut self, session: SessionId) -> Result<(), StoreError> {
         let key = self.key(session)?;

@@ -1,4 +1,4 @@
-//! `messages` and `blocks`: the conversation as it is stored.
+//! `messages` and `blocks`: the stored conversation.
 
 use crate::{
     Reader, StoreError, Tx,
@@ -49,17 +49,17 @@ pub(crate) fn block(row: &Row<'_>) -> Result<(i64, Block), StoreError> {
     Ok((row.get(0)?, block))
 }
 
-/// A block's two columns: words a person may search for, or the block as JSON.
+/// Returns a block's two columns: text a person may search for, or the block as JSON.
 fn columns(block: &Block, origin: Origin) -> Result<(Option<&str>, Option<String>), StoreError> {
     match block {
-        // What Octo tells the model is not part of what a person reads or remembers.
+        // Octo's messages to the model are not part of the text a person reads or remembers.
         Block::Text { text } if origin != Origin::Octo => Ok((Some(text), None)),
         other => Ok((None, Some(json(other)?))),
     }
 }
 
 impl Reader<'_> {
-    /// A message's key, if it is there and belongs to the session.
+    /// Returns a message's key, if it exists and belongs to the session.
     pub(crate) fn message_key(&self, session: SessionKey, message: MessageId) -> Result<i64, StoreError> {
         self.row("SELECT key FROM messages WHERE id = ?1", [message.to_string()], |row| {
             Ok(row.get::<_, i64>(0)?)
@@ -68,7 +68,7 @@ impl Reader<'_> {
         .ok_or(StoreError::UnknownMessage(message))
     }
 
-    /// As [`Reader::message_key`], of a message a session may see: its own, or one its parent had said.
+    /// Returns [`Reader::message_key`] of a message the session may see: its own, or its parent's.
     pub(crate) fn seen_key(&self, session: SessionKey, message: MessageId) -> Result<i64, StoreError> {
         match self.message_key(session, message) {
             Err(StoreError::UnknownMessage(_)) => match self.parent_key(session)? {
@@ -79,10 +79,10 @@ impl Reader<'_> {
         }
     }
 
-    /// A page of `limit` messages before `before`, or the newest page; with the turns and calls they
-    /// mention.
+    /// Returns a page of `limit` messages before `before`, or the newest page; with their turns and calls.
     ///
     /// # Errors
+    ///
     /// [`StoreError::UnknownSession`], [`StoreError::UnknownMessage`].
     pub fn page(
         &self,
@@ -112,7 +112,7 @@ impl Reader<'_> {
         self.page_of(messages, earlier)
     }
 
-    /// A message of a session; none where it is not there, as one that was taken back.
+    /// Returns a message of a session; `None` if it does not exist, as after a discard.
     pub fn message(&self, session: SessionId, message: MessageId) -> Result<Option<Message>, StoreError> {
         let Some(own) = self.live_key(session)? else { return Ok(None) };
         let key = match self.message_key(own, message) {
@@ -131,8 +131,8 @@ impl Reader<'_> {
         Ok(found.pop().map(|(_, message)| message))
     }
 
-    /// Everything a client needs to draw the session, with its newest `limit` messages. What streams
-    /// right now is not stored; whoever knows it adds it.
+    /// Returns everything a client needs to draw the session, with its newest `limit` messages. Streaming text
+    /// is not stored; the actor that has it adds it.
     pub fn snapshot(&self, session: SessionId, limit: u32) -> Result<Option<SessionSnapshot>, StoreError> {
         let Some(info) = self.session(session)? else { return Ok(None) };
         let key = self.key(session)?;
@@ -174,7 +174,7 @@ pub(crate) fn attach(messages: &mut [(i64, Message)], blocks: Vec<(i64, Block)>)
 }
 
 impl Tx<'_> {
-    /// Adds a message after all others of the session. `open` while its blocks are still to come.
+    /// Adds a message after all others of the session. `open` while its blocks are still to follow.
     pub(crate) fn project_message(
         &self,
         session: SessionKey,
@@ -232,7 +232,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// The sums of turn and session are not touched: they come with the turn's and the head's own events.
+    /// The sums of turn and session are unchanged: events of the turn and of the session's info update them.
     pub(crate) fn project_message_ended(
         &self,
         session: SessionKey,
@@ -278,7 +278,7 @@ impl Tx<'_> {
     }
 }
 
-/// Whether a message's blocks are still to come.
+/// Whether a message's blocks are still to follow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MessageState {
     Whole,

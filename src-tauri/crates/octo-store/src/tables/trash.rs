@@ -1,4 +1,4 @@
-//! `trash`: what was deleted and can be brought back.
+//! `trash`: deleted items that can be restored.
 
 use crate::{
     Reader, StoreError, TrashAge, TrashFilter, TrashRow, Tx,
@@ -12,7 +12,7 @@ use octo_protocol::{
 };
 use rusqlite::{Row, named_params, params};
 
-/// The most projects that are named.
+/// The maximum number of projects returned.
 const PROJECTS: u32 = 200;
 
 /// The columns [`row`] reads, in its order.
@@ -51,7 +51,7 @@ fn totals(row: &Row<'_>) -> Result<TrashTotals, StoreError> {
     Ok(TrashTotals { things: read_count(row, 0)?, bytes: read_count(row, 1)? })
 }
 
-/// Which rows a filter lets through. `:query` is a pattern or null.
+/// The rows that a filter matches. `:query` is a pattern or null.
 macro_rules! filtered {
     () => {
         " FROM trash WHERE (:kind IS NULL OR kind = :kind) AND (:project IS NULL OR project = :project)
@@ -60,18 +60,18 @@ macro_rules! filtered {
 }
 
 impl Reader<'_> {
-    /// How much is in the trash.
+    /// Returns the totals of the trash.
     pub fn trash_totals(&self) -> Result<TrashTotals, StoreError> {
         let found = self.row("SELECT count(*), coalesce(sum(size), 0) FROM trash", [], totals)?;
         Ok(found.unwrap_or_default())
     }
 
-    /// The totals with the number of the last event of the trash's topic.
+    /// Returns the totals with the number of the last event of the trash's topic.
     pub fn trash_snapshot(&self) -> Result<(u64, TrashTotals), StoreError> {
         Ok((self.last_seq(key::TRASH_TOPIC)?, self.trash_totals()?))
     }
 
-    /// A page of what the filter lets through, newest first, and how much that is in all.
+    /// Returns a page of the entries matching the filter, newest first, and their totals.
     pub fn trash_page(
         &self,
         filter: &TrashFilter,
@@ -101,12 +101,12 @@ impl Reader<'_> {
         Ok((page, found.unwrap_or_default()))
     }
 
-    /// One thing.
+    /// Returns one entry.
     pub fn trash_row(&self, id: TrashId) -> Result<Option<TrashRow>, StoreError> {
         self.row(concat!("SELECT ", trash_columns!(), " FROM trash WHERE id = ?1"), [id.to_string()], row)
     }
 
-    /// The entry of a deleted session.
+    /// Returns the entry of a deleted session.
     pub fn trash_of_session(&self, session: SessionId) -> Result<Option<TrashRow>, StoreError> {
         self.row(
             concat!("SELECT ", trash_columns!(), " FROM trash WHERE session = ?1 AND kind = 'session'"),
@@ -115,7 +115,7 @@ impl Reader<'_> {
         )
     }
 
-    /// Files that were at exactly this path, newest first.
+    /// Returns the entries of files that were at exactly this path, newest first.
     pub fn trash_at_path(&self, path: &[u8]) -> Result<Vec<TrashRow>, StoreError> {
         self.rows(
             concat!(
@@ -128,7 +128,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The things that are meant, oldest first. Ids that are not there are left out.
+    /// Returns the selected entries, oldest first. Unknown ids are skipped.
     pub fn trash_chosen(&self, which: &TrashChoice) -> Result<Vec<TrashRow>, StoreError> {
         match which {
             TrashChoice::These { ids } => {
@@ -143,7 +143,7 @@ impl Reader<'_> {
         }
     }
 
-    /// How much that is.
+    /// Returns the totals of the selected entries.
     pub fn trash_count(&self, which: &TrashChoice) -> Result<TrashTotals, StoreError> {
         match which {
             TrashChoice::These { .. } => {
@@ -162,7 +162,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The projects things were deleted in, most recently used first.
+    /// Returns the projects with deletions, most recently used first.
     pub fn trash_projects(&self) -> Result<Vec<String>, StoreError> {
         self.rows(
             "SELECT project FROM trash WHERE project IS NOT NULL GROUP BY project ORDER BY max(at) DESC LIMIT ?1",
@@ -171,7 +171,7 @@ impl Reader<'_> {
         )
     }
 
-    /// What is needed to decide which things have had their time, oldest first.
+    /// Returns the data for deciding which entries have expired, oldest first.
     pub fn trash_ages(&self) -> Result<Vec<TrashAge>, StoreError> {
         self.rows("SELECT id, at, size, made_again FROM trash ORDER BY at, key", [], |row| {
             Ok(TrashAge {
@@ -183,12 +183,12 @@ impl Reader<'_> {
         })
     }
 
-    /// All files in the trash.
+    /// Returns all files in the trash.
     pub fn trash_files(&self) -> Result<Vec<TrashId>, StoreError> {
         self.rows("SELECT id FROM trash WHERE kind = 'file'", [], |row| id(row, 0))
     }
 
-    /// The last texts of a session, deleted or not, oldest first.
+    /// Returns the last texts of a session, deleted or not, oldest first.
     pub fn last_words(&self, session: SessionId, limit: u32) -> Result<Vec<String>, StoreError> {
         let range = self.key(session)?.rows();
         let mut texts = self.rows(
@@ -201,7 +201,7 @@ impl Reader<'_> {
         Ok(texts)
     }
 
-    /// The turn of a session that ran at a moment.
+    /// Returns the turn of a session that was running at a moment.
     fn turn_at(&self, session: SessionId, at: Millis) -> Result<Option<TurnId>, StoreError> {
         let Some(key) = self.find_key(session)? else { return Ok(None) };
         self.row(
@@ -214,8 +214,8 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// Adds things; those that are there already stay as they are. A thing without a turn gets the one that ran in
-    /// its session at that moment. Emits [`Event::TrashChanged`] if anything was added; how many were.
+    /// Adds entries; existing ones stay as they are. An entry without a turn gets the turn that was running in
+    /// its session at that moment. Emits [`Event::TrashChanged`] if it added any; returns their number.
     pub fn trash_add(&mut self, rows: &[TrashRow]) -> Result<usize, StoreError> {
         let mut added = 0;
         for row in rows {
@@ -262,7 +262,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Takes things out: they were restored or are gone for good. Emits [`Event::TrashChanged`] if any was there.
+    /// Removes entries that were restored or permanently deleted. Emits [`Event::TrashChanged`] if any existed.
     pub fn trash_drop(&mut self, ids: &[TrashId]) -> Result<usize, StoreError> {
         let mut dropped = 0;
         for id in ids {
@@ -280,7 +280,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// A session that was just deleted gets its entry.
+    /// Adds the entry of a session that was just deleted.
     pub(crate) fn trash_session(
         &mut self,
         key: SessionKey,
@@ -326,17 +326,18 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Takes a session and its sub-agents out of the store for good: everything said and done in them. What it cost
-    /// stays in the ledger, so their bare lines stay too, without title or folder.
+    /// Permanently deletes a session and its sub-agents, with all their contents. Their cost stays in the
+    /// ledger, and therefore their bare rows stay too, without title or folder.
     ///
     /// # Errors
-    /// [`StoreError::UnknownSession`]; [`StoreError::Failed`] for one that was not deleted.
+    ///
+    /// [`StoreError::UnknownSession`]; [`StoreError::Failed`] for a session that was not deleted.
     pub fn purge_session(&mut self, session: SessionId) -> Result<(), StoreError> {
         let key = self.key(session)?;
         if self.live_key(session)?.is_some() {
             return Err(StoreError::Failed("a session that was not deleted cannot be purged".to_owned()));
         }
-        // Tables refer to each other in ways only their own code knows; what is left over fails the commit.
+        // Tables refer to each other in ways only their own code knows; leftover references fail the commit.
         self.connection.execute_batch("PRAGMA defer_foreign_keys = ON")?;
         for fork in self.forks(session)? {
             self.purge_session(fork)?;
@@ -350,7 +351,7 @@ impl Tx<'_> {
             let sql = format!("DELETE FROM {table} WHERE key BETWEEN ?1 AND ?2");
             self.change(&sql, [events.start(), events.end()])?;
         }
-        // Also of tables that did not exist when this was written.
+        // Includes tables that did not exist when this was written.
         let of_sessions = self.rows(
             "SELECT tables.name, keys.\"from\" FROM sqlite_schema AS tables, pragma_foreign_key_list(tables.name) AS keys
              WHERE tables.type = 'table' AND keys.\"table\" = 'sessions' AND tables.name <> 'ledger'",
@@ -369,14 +370,14 @@ impl Tx<'_> {
         )
     }
 
-    /// Takes the entry of a session that was brought back.
+    /// Removes the entry of a restored session.
     pub(crate) fn untrash_session(&mut self, session: SessionId) -> Result<(), StoreError> {
         match self.trash_of_session(session)? {
             Some(row) => {
                 self.trash_drop(&[row.entry.id])?;
                 Ok(())
             }
-            // Gone for good: only its bare line is left.
+            // Permanently deleted: only its bare row is left.
             None => Err(StoreError::UnknownSession(session)),
         }
     }

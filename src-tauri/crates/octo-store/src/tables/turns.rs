@@ -34,7 +34,7 @@ fn turn(row: &Row<'_>) -> Result<TurnView, StoreError> {
 }
 
 impl Reader<'_> {
-    /// The turns of these ids (a JSON array), oldest first.
+    /// Returns the turns with these ids (a JSON array), oldest first.
     pub(crate) fn turns(&self, ids_json: &str) -> Result<Vec<TurnView>, StoreError> {
         let mut turns = self.rows(
             concat!(
@@ -49,7 +49,7 @@ impl Reader<'_> {
         Ok(turns.into_iter().map(|(_, turn)| turn).collect())
     }
 
-    /// The session's newest turn that has not ended.
+    /// Returns the session's newest turn that has not ended.
     pub(crate) fn unfinished_turn(&self, session: SessionKey) -> Result<Option<TurnView>, StoreError> {
         self.row(
             concat!(
@@ -63,7 +63,7 @@ impl Reader<'_> {
         )
     }
 
-    /// Whether the person stopped the turn.
+    /// Returns whether the person stopped the turn.
     pub(crate) fn is_stopping(&self, turn: TurnId) -> Result<bool, StoreError> {
         let found = self.row("SELECT stopping FROM turns WHERE id = ?1", [turn.to_string()], |row| {
             Ok(row.get::<_, bool>(0)?)
@@ -71,8 +71,8 @@ impl Reader<'_> {
         Ok(found.unwrap_or(false))
     }
 
-    /// The last so many pauses between two turns of a session, in all sessions the person worked in, newest
-    /// first. A clock that was set back gives a pause of nothing.
+    /// Returns the last `limit` pauses between two turns of a session, across all sessions the person worked
+    /// in, newest first. A clock that was set back gives a pause of zero.
     pub fn pauses(&self, limit: u32) -> Result<Vec<Duration>, StoreError> {
         self.rows(
             "SELECT pause FROM (
@@ -86,7 +86,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The session's newest turn.
+    /// Returns the session's newest turn.
     pub(crate) fn last_turn(&self, session: SessionKey) -> Result<Option<TurnView>, StoreError> {
         self.row(
             concat!("SELECT ", turn_columns!(), " FROM turns WHERE session = ?1 ORDER BY key DESC LIMIT 1"),
@@ -97,9 +97,9 @@ impl Reader<'_> {
 }
 
 impl Tx<'_> {
-    /// The turn goes on from the one the session's files and conversation are at: the newest, or after an
-    /// undo the one that was gone back to (none at the start). The time machine knows; the newest run on the
-    /// way to its active task is meant.
+    /// The turn follows the one at which the session's files and conversation are: the newest, or after an undo
+    /// the restored one (none at the start). The time machine knows; the newest run on the path to its active
+    /// step counts.
     pub(crate) fn project_turn_started(
         &self,
         session: SessionKey,
@@ -136,8 +136,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Marks the session's open turn, if it has one, as stopped: whoever opens the session next ends it. For
-    /// a session nobody has open.
+    /// Marks the session's open turn, if any, as stopped: the next process to open the session ends it. For a
+    /// session that no process has open.
     pub fn stop_unfinished(&mut self, session: SessionId) -> Result<(), StoreError> {
         let key = self.key(session)?;
         if let Some(turn) = self.unfinished_turn(key)?

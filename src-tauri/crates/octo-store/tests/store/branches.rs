@@ -1,10 +1,10 @@
-//! What of a conversation comes along into a branch.
+//! The part of a conversation that a branch contains.
 
 use crate::{create, home, sample};
 use octo_protocol::*;
 use octo_store::{NewBranch, Store, StoreError, Tx};
 
-/// A turn of a question and an answer, both of which the model sees.
+/// Stores a turn of a question and an answer, both visible to the model.
 fn say(tx: &mut Tx<'_>, id: SessionId, words: &str) -> Result<(TurnId, [MessageId; 2]), StoreError> {
     let topic = Topic::Session { id };
     let mut turn = sample::turn();
@@ -25,7 +25,7 @@ fn say(tx: &mut Tx<'_>, id: SessionId, words: &str) -> Result<(TurnId, [MessageI
     Ok((ended, ids))
 }
 
-/// What the transcript and the model's view of a branch hold.
+/// Returns the transcript and the model's view of a branch.
 async fn branched(
     store: &Store,
     from: &SessionInfo,
@@ -88,7 +88,7 @@ async fn a_branch_sees_what_was_seen_then_before_and_after_a_summary() {
         (BranchPoint::Before { message: third[0] }, &all[..5], &now[..2]),
         (BranchPoint::Through { message: first[1] }, &all[..2], &all[..2]),
         (BranchPoint::Before { message: second[0] }, &all[..2], &all[..2]),
-        // Its answer stands in both views; this is the one in which nothing comes from later.
+        // Its answer is in both views; this is the view with nothing from later.
         (BranchPoint::Through { message: second[1] }, &all[..4], &all[..4]),
     ];
     for (at, told, seen) in cases {

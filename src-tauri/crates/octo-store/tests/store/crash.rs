@@ -12,7 +12,7 @@ use std::{
 const HOME: &str = "OCTO_STORE_CRASH_HOME";
 const KILLS: usize = 20;
 
-/// What one turn of the writer stores, as many transactions.
+/// Returns the events one turn of the writer stores, as separate transactions.
 fn turn_of(n: usize) -> Vec<Vec<Event>> {
     let turn = sample::turn();
     let asked = sample::person(turn.id, vec![sample::text(&format!("question {n}"))]);
@@ -75,7 +75,7 @@ fn writer() {
 async fn kill_9_at_any_moment_loses_nothing_that_was_stored() {
     let home = home();
     let mut sessions = 0;
-    // A fixed row of numbers: where each kill falls is decided by the machine's timing around them.
+    // A fixed series of numbers; the machine's timing around them decides where each kill happens.
     let mut salt = 0x2545_f491_u64;
     for kill in 0..KILLS {
         let mut child = Command::new(env::current_exe().unwrap())
@@ -97,7 +97,7 @@ async fn kill_9_at_any_moment_loses_nothing_that_was_stored() {
             lines.by_ref().filter_map(|line| seq(&line)).take(commits as usize).last().unwrap_or(1);
         child.kill().unwrap();
         child.wait().unwrap();
-        // What it said before it died counts too; its last line may be cut.
+        // Its output before it died counts too; the last line may be cut.
         for line in lines {
             acknowledged = line
                 .split_once("stored ")

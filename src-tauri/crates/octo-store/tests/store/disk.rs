@@ -9,7 +9,7 @@ use std::{
     process::Command,
 };
 
-/// A small file system of its own; unmounted when dropped.
+/// A small separate file system; unmounted when dropped.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -25,7 +25,7 @@ impl Disk {
         }
     }
 
-    /// Writes a file over all space that is left but `spare` bytes.
+    /// Writes a file that leaves only `spare` bytes free.
     fn fill(&self, spare: usize) -> PathBuf {
         let filler = self.0.join("filler");
         let mut size = 64 << 20;

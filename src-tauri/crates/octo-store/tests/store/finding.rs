@@ -1,11 +1,11 @@
-//! Which sessions a filter lets through, who comes first, and where words stand.
+//! Which sessions a filter accepts, their order, and the position of matches.
 
 use crate::{create, emit, home, sample};
 use octo_protocol::*;
 use octo_store::{Reader, Store, StoreError};
 use proptest::prelude::*;
 
-/// What a filter lets through, said again without SQL.
+/// The filter's rule, written again without SQL.
 fn lets(filter: &SessionFilter, info: &SessionInfo) -> bool {
     let mark = match filter.mark {
         None => true,
@@ -105,7 +105,7 @@ proptest! {
             store.write_blocking(move |tx| tx.create_session(&new)).unwrap();
             known.push(info);
         }
-        // Later created, first shown, where everything else is the same.
+        // Later created, shown first, if everything else is equal.
         known.reverse();
         known.sort_by_key(|info| {
             (info.status != SessionStatus::Waiting, !info.pinned, std::cmp::Reverse(info.updated_at))
@@ -148,7 +148,7 @@ async fn texts_are_searched_within_the_filter_and_words_are_marked() {
     let [hit] = hits.as_slice() else { panic!("{hits:?}") };
     assert_eq!((hit.info.title.as_str(), hit.message.is_some()), ("two", true));
     assert_eq!(search("möwe", Some(Source::Demo)).await, []);
-    // Marks count as the page does: the octopus takes two.
+    // Positions count as the page does: the octopus takes two.
     for (query, expected) in [
         ("MÖWE", vec!["Möwe"]),
         ("saw möwe", vec!["Möwe", "saw"]),

@@ -1,4 +1,4 @@
-//! Whatever was emitted, reading the tables gives what folding the events gives.
+//! Whatever was emitted, reading the tables equals folding the events.
 
 use crate::{emit_all, home, new, sample};
 use octo_protocol::*;
@@ -6,7 +6,7 @@ use octo_store::{Reader, Store, StoreError};
 use proptest::{collection::vec, prelude::*};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The state of a session as its events tell it: written anew here, without tables.
+/// The state of a session derived from its events: an independent implementation without tables.
 #[derive(Clone, Debug)]
 pub struct Fold {
     pub seq: u64,
@@ -25,7 +25,7 @@ pub struct Fold {
     pub spending: Spending,
     pub suggestion: Option<Suggestion>,
     pub budget: Option<BudgetStop>,
-    /// Without the times, which the store gives.
+    /// Without the times, which the store adds.
     pub notes: Vec<(u64, NoteKind, ApiError)>,
 }
 
@@ -121,7 +121,7 @@ impl Fold {
         }
     }
 
-    /// The snapshot to be expected; the session's events, from the first, say when each was stored.
+    /// Returns the expected snapshot; the session's events, from the first, provide the times of storing.
     pub fn snapshot(&self, events: &[Envelope]) -> SessionSnapshot {
         let at = |seq: u64| events.iter().find(|envelope| envelope.seq == seq).unwrap().at;
         let calls = self.messages.iter().flat_map(Message::calls).filter_map(|call| self.calls.get(&call.id));
@@ -157,7 +157,7 @@ impl Fold {
     }
 }
 
-/// Everything of a topic, read through `events_since` in small bites.
+/// Reads everything of a topic through `events_since` in small batches.
 pub fn all_events(reader: &Reader<'_>, topic: Topic) -> Result<Vec<Envelope>, StoreError> {
     let mut all: Vec<Envelope> = Vec::new();
     loop {
@@ -180,7 +180,7 @@ const TEXTS: [&str; 8] = [
     "%_*\" OR 1=1 --",
 ];
 
-/// Picks an event that may come next. `salt` decides all that is free.
+/// Picks a possible next event. `salt` decides everything that is free.
 fn next(fold: &Fold, kind: u8, salt: u16) -> Option<Event> {
     let n = usize::from(salt);
     let words = TEXTS[n % TEXTS.len()];
@@ -388,7 +388,7 @@ async fn check(steps: Vec<(u8, u16)>, batch: usize, page: u32) -> Result<(), Tes
     }
     prop_assert!(published.try_recv().is_err());
 
-    // Small pages, put together, are the whole.
+    // Small pages, joined, equal the whole.
     let mut messages: Vec<Message> = Vec::new();
     loop {
         let before = messages.first().map(|message| message.id);

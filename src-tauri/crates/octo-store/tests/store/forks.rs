@@ -1,10 +1,10 @@
-//! Sub-agents: sessions that begin with what their parent saw, and go where it goes.
+//! Sub-agents: sessions that start with their parent's view and follow its deletion.
 
 use crate::{create, emit, emit_all, home, sample};
 use octo_protocol::*;
 use octo_store::{Inherits, NewFork, Store, StoreError, StoredFork};
 
-/// A parent whose turn stands at a call: what it sees, and the message with the call.
+/// A parent whose turn is at a call: its view, and the message with the call.
 struct Parent {
     info: SessionInfo,
     turn: TurnId,
@@ -62,7 +62,7 @@ fn forked(parent: &Parent, inherits: Inherits) -> NewFork {
     NewFork { info, fork: StoredFork { origin, forbidden: vec!["terminal".to_owned()] }, inherits }
 }
 
-/// Stores a sub-agent with its first turn; its id and its message.
+/// Stores a sub-agent with its first turn; returns its id and its message.
 async fn fork(store: &Store, parent: &Parent, inherits: Inherits) -> (SessionId, Message) {
     let new = forked(parent, inherits);
     let (id, turn) = (new.info.id, sample::turn());
@@ -96,7 +96,7 @@ async fn it_begins_with_what_its_parent_saw_before_the_call_and_nothing_is_writt
     let page = store.read(move |reader| reader.page(id, None, 9)).await.unwrap();
     assert_eq!(page.messages, std::slice::from_ref(&message), "what it inherits is not its transcript");
 
-    // What it sees may be replaced, messages of its parent kept; a stranger's never are.
+    // Its view may be replaced and keep its parent's messages, but never another session's.
     let (said, own) = (parent.said.id, message.id);
     store.write(move |tx| tx.new_generation(id, &[own, said])).await.unwrap();
     let context = store.read(move |reader| reader.resume(id)).await.unwrap().unwrap().context;
@@ -233,7 +233,7 @@ async fn it_goes_into_the_trash_and_out_of_it_with_its_parent_for_good_too() {
         .await
         .unwrap();
     store.close();
-    // Nothing points at what is gone: the file is sound.
+    // Nothing refers to deleted rows: the file is sound.
     Store::open(home.path()).unwrap().close();
 }
 

@@ -24,7 +24,7 @@ async fn a_failed_write_changes_and_publishes_nothing() {
     let unknown = emit(&store, id, vec![Event::RetryStarted]).await;
     assert!(matches!(unknown, Err(StoreError::UnknownSession(_))), "{unknown:?}");
 
-    // The same session can be created afterwards, and the numbers begin at one.
+    // The same session can be created afterwards, and the numbers start at one.
     create(&store, &info).await;
     assert_eq!(published.try_recv().unwrap().seq, 1);
     store.close();
@@ -102,7 +102,7 @@ async fn writes_that_were_asked_for_are_finished_and_published_in_order() {
     for n in 0..50 {
         let mut write =
             Box::pin(emit(&store, id, vec![Event::CommandAnswered { note: ApiError::new(n.to_string()) }]));
-        // Polled once, so that it is asked for; then dropped without waiting.
+        // Polled once, so that the write is requested; then dropped without waiting.
         let _ = futures_poll(&mut write);
     }
     store.close();

@@ -1,4 +1,4 @@
-//! The list, and finding sessions by their words.
+//! The session list, and search by words.
 
 use crate::{create, emit, home, sample};
 use octo_protocol::*;

@@ -1,4 +1,4 @@
-//! The store against a real SQLite file, through its public face.
+//! The store against a real SQLite file, through its public API.
 
 #![expect(
     clippy::unwrap_used,

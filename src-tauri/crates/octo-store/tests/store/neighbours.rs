@@ -1,4 +1,4 @@
-//! Two processes on one file, as two stores: what the other wrote is noticed, and what it is asked to end reaches it.
+//! Two processes on one file, as two stores: each notices the other's writes, and receives its stop requests.
 
 use super::sample;
 use octo_protocol::{Event, SessionId, Topic, TurnId};
@@ -33,7 +33,7 @@ async fn what_others_write_is_noticed_once_and_ones_own_never() {
     assert!(!right.others_wrote().await.unwrap(), "told already");
     let events = right.read(|reader| reader.events_since(&Topic::Sessions, 0, 10)).await.unwrap();
     assert!(matches!(&events[0].event, Event::SessionListed { info } if info.id == id));
-    // Also where one's own follow.
+    // Also when own events follow.
     session(&right, &holder("right")).await;
     session(&left, &holder("left")).await;
     assert!(left.others_wrote().await.unwrap());
@@ -64,7 +64,7 @@ async fn a_wish_reaches_the_one_that_has_the_session_and_is_taken_once() {
     let works = store.read(|reader| reader.work_of_neighbours("me")).await.unwrap();
     assert_eq!(works.iter().map(|work| work.info.id).collect::<Vec<_>>(), [theirs]);
     assert_eq!((works[0].holder.token.as_str(), works[0].turn), ("they", None));
-    // A session that is deleted for good takes its wishes along.
+    // Deleting a session permanently deletes its stop requests.
     store.write(move |tx| tx.wish_stop(mine, &StopWish::Turn(turn))).await.unwrap();
     store.write(move |tx| tx.soft_delete(mine, 1)).await.unwrap();
     store.write(move |tx| tx.purge_session(mine)).await.unwrap();

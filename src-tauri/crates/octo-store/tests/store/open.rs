@@ -101,7 +101,7 @@ async fn a_file_from_a_newer_octo_is_left_alone() {
     let backups = home.path().join("backups");
     assert!(!backups.exists());
 
-    // The newest that is of no newer Octo either.
+    // The newest backup that is not from a newer Octo either.
     fs::create_dir(&backups).unwrap();
     for name in ["octo-1-1700000000000.db", "octo-2-1800000000000.db", "octo-3999-1900000000000.db"] {
         fs::write(backups.join(name), "").unwrap();
@@ -115,7 +115,7 @@ async fn a_file_from_a_newer_octo_is_left_alone() {
     assert_eq!(fs::read(&file).unwrap(), before);
 }
 
-/// Makes a file larger than is read through at each start.
+/// Makes a file larger than the size checked in full at each start.
 fn fill_up(file: &Path) {
     let raw = rusqlite::Connection::open(file).unwrap();
     raw.execute_batch("CREATE TABLE filler (bytes BLOB); INSERT INTO filler VALUES (zeroblob(66 << 20));")
@@ -127,7 +127,7 @@ fn fill_up(file: &Path) {
 async fn damage_met_in_a_large_file_is_told_by_the_next_start_with_the_newest_backup() {
     let (home, file) = filled().await;
     let small = fs::read(&file).unwrap();
-    // Where the last of the events are, wherever the tables lie.
+    // The position of the last events, wherever the tables are.
     let known = b"message_added";
     let event = small.windows(known.len()).rposition(|bytes| bytes == known).unwrap();
     let middle = event / 4096 * 4096;
@@ -141,7 +141,7 @@ async fn damage_met_in_a_large_file_is_told_by_the_next_start_with_the_newest_ba
     let newest = backups.join("octo-1-1800000000000.db");
     fs::write(&newest, &small).unwrap();
 
-    // So large a file is not read through while nothing is known against it.
+    // A file this large is not checked in full while nothing suggests damage.
     let read_all = |reader: &octo_store::Reader<'_>| {
         for info in reader.list_snapshot(100)?.sessions {
             reader.events_since(&Topic::Session { id: info.id }, 0, 1_000)?;

@@ -1,4 +1,4 @@
-//! What stands beside the events: the context, results, drafts, settings, rules, leases.
+//! Data other than events: the context, results, drafts, settings, rules, leases.
 
 use crate::{create, emit, emit_all, home, new, sample};
 use octo_protocol::*;
@@ -120,7 +120,7 @@ async fn the_context_has_generations_and_the_transcript_keeps_everything() {
     let last = ids[3];
     store.write(move |tx| tx.append_context(id, last)).await.unwrap();
     context(&[4, 2, 3]).await;
-    // What is dropped now was part of the generation before, too: going back does not bring it back.
+    // The message dropped now was part of the earlier generation too: going back does not restore it.
     let dropped = ids[2];
     store.write(move |tx| tx.drop_from_context(id, dropped)).await.unwrap();
     let nothing = std::collections::HashSet::new();

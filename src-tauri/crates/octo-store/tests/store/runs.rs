@@ -1,4 +1,4 @@
-//! Runs of tasks: how a task stands, and all of them page by page.
+//! Runs of tasks: the status of a task, and all runs page by page.
 
 use octo_protocol::{Cost, Millis, RunCause, RunId, RunStatus, SkipReason, TaskRun};
 use octo_store::{RunRow, Store};
@@ -44,16 +44,16 @@ fn a_task_stands_as_the_run_that_goes_on_or_else_as_what_was_decided_last() {
         let task = task.to_owned();
         store.read_blocking(move |reader| reader.last_run(&task)).unwrap().unwrap().id
     };
-    // It waits for the person; the next day's time is left out.
+    // It waits for the person; the next day's time is skipped.
     let waits = add(&store, &run("daily", DAY, RunCause::Time, RunStatus::NeedsYou));
     let busy = RunStatus::Skipped { reason: SkipReason::StillRunning };
     add(&store, &run("daily", 2 * DAY, RunCause::Time, busy.clone()));
     assert_eq!(last("daily"), waits);
-    // One by a clock that was a year ahead does not stay the last one.
+    // A run stored under a clock that was a year ahead does not stay the last one.
     add(&store, &run("early", 365 * DAY, RunCause::Time, busy));
     let present = add(&store, &run("early", 3 * DAY, RunCause::Time, RunStatus::Finished));
     assert_eq!(last("early"), present);
-    // Another try that has not begun does not stand for what was done by hand since.
+    // A retry that has not started does not replace a manual run made since.
     let of = add(&store, &run("tried", DAY, RunCause::Time, RunStatus::TimedOut));
     let retry = RunCause::Retry { of, number: 1 };
     let again = add(&store, &run("tried", 2 * DAY, retry, RunStatus::Waiting { until: 9 * DAY }));

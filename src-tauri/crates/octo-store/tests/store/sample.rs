@@ -1,4 +1,4 @@
-//! Values for tests. Knows the protocol only, so that tests inside the crate share it.
+//! Values for tests. Depends only on the protocol, so that tests inside the crate share it.
 
 use octo_protocol::*;
 
