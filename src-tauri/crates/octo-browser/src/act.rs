@@ -1,4 +1,5 @@
-//! What is done to a page: real input events, at places that were scrolled to and found not to be covered.
+//! Acts on a page with real input events, at points that were scrolled into view and checked for covering
+//! elements.
 
 mod capture;
 mod choose;
@@ -36,48 +37,50 @@ use std::{
 };
 use tokio::sync::broadcast::error::RecvError;
 
-/// How long a page may take to answer a question, or to take an input.
+/// Timeout for one question to a page or one input.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The world of scripts that look and measure: the page's own scripts neither see it nor change it.
+/// Name of the isolated world for scripts that inspect and measure. The page's own scripts can neither see nor
+/// change it.
 const WORLD: &str = "octo";
 
-/// Something to do. Elements are where a [`crate::View`] or [`crate::snapshot::Refs`] says they are.
+/// An action on a page. Elements are addressed as in [`crate::View`] and [`crate::snapshot::Refs`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// Pressed once.
+    /// Clicks once.
     Click(Place),
-    /// Pressed twice.
+    /// Clicks twice.
     DoubleClick(Place),
-    /// Text is added to what a field holds.
+    /// Appends text to a field.
     Type(Place, String),
-    /// Text replaces what a field holds. Dates and times are written as `2026-11-22` and `09:30`, colours as
-    /// `#rrggbb`, boxes that are ticked as `true` and `false`.
+    /// Replaces the content of a field. Dates and times are written as `2026-11-22` and `09:30`, colours as
+    /// `#rrggbb`, checkboxes as `true` and `false`.
     Fill(Place, String),
-    /// A key or a shortcut, `Enter` or `Control+A`, in an element or where the focus is. `Mod` is the key that the
-    /// system's shortcuts use: Command on a Mac, Control elsewhere.
+    /// Presses a key or shortcut such as `Enter` or `Control+A`, in an element or wherever the focus is. `Mod`
+    /// is the system's shortcut key: Command on a Mac, Control elsewhere.
     Press(Option<Place>, String),
-    /// A key where the focus is, as long as that is this element: a page can move it while the key is decided on.
+    /// Presses a key where the focus is, provided that this element still has it: a page can move the focus
+    /// while the key is being decided on.
     PressAtFocus(Place, String),
-    /// The pointer rests on it.
+    /// Moves the pointer over the element.
     Hover(Place),
-    /// The first is dragged onto the second.
+    /// Drags the first element onto the second.
     Drag(Place, Place),
-    /// Options of a native list are chosen by what they say or by their values.
+    /// Chooses options of a native list by label or by value.
     Select(Place, Vec<String>),
-    /// Something is moved into view.
+    /// Scrolls something into view.
     Scroll(Scroll),
-    /// Something is waited for.
+    /// Waits for something.
     Wait(Wait),
-    /// A point is pressed, in CSS pixels of what is seen of the page, as long as this element or a part of it is
-    /// there once the pointer is.
+    /// Clicks a point, in CSS pixels of the viewport, provided that this element or a part of it is there once
+    /// the pointer arrives.
     ClickAt(Place, f64, f64),
-    /// Files are given to a field, or to the button that asks for them. Whoever calls has checked them.
+    /// Gives files to a file field, or to the button that asks for them. The caller has checked the files.
     Upload(Place, Vec<PathBuf>),
 }
 
 impl Act {
-    /// The element that it is done to first.
+    /// Returns the element that is acted on first.
     fn place(&self) -> Option<&Place> {
         match self {
             Self::Click(place)
@@ -98,7 +101,7 @@ impl Act {
         }
     }
 
-    /// Whether it presses something, which may ask for files.
+    /// Returns whether the act clicks something, which may open a file chooser.
     fn presses(&self) -> bool {
         match self {
             Self::Click(_)
@@ -118,69 +121,71 @@ impl Act {
     }
 }
 
-/// What is scrolled.
+/// The target of a scroll.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scroll {
-    /// The page, until an element is seen.
+    /// Scrolls the page until an element is visible.
     To(Place),
-    /// The page, until a text is seen.
+    /// Scrolls the page until a text is visible.
     ToText(String),
-    /// The page, or what scrolls at an element, by so many CSS pixels to the right and downwards.
+    /// Scrolls the page, or the scrollable area at an element, by CSS pixels to the right and downwards.
     By(Option<Place>, f64, f64),
 }
 
-/// What is waited for.
+/// The condition that a wait ends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// A text to be seen, for ten seconds at most.
+    /// A text becomes visible, within ten seconds.
     Text(String),
-    /// A text to be seen no more, for ten seconds at most.
+    /// A text is no longer visible, within ten seconds.
     Gone(String),
-    /// This time, thirty seconds at most.
+    /// A fixed time, thirty seconds at most.
     Time(Duration),
 }
 
-/// How an act was done.
+/// The method by which an act was performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// As a person would: by the mouse and the keyboard.
+    /// With the mouse and the keyboard, as a person would.
     Input,
-    /// A value was set and the page was told, where no input of a person can be made: dates, colours, native lists.
+    /// By setting a value and notifying the page, where a person's input cannot be imitated: dates, colours,
+    /// native lists.
     Set,
     /// Nothing had to be done.
     Nothing,
 }
 
-/// What came of an act.
+/// The result of an act.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// How it was done.
+    /// The method that was used.
     pub way: Way,
-    /// What the page did then.
+    /// The page's reaction.
     pub came: Came,
-    /// How long the page was given to answer, which is its own time and no part of the act.
+    /// Time spent waiting for the page to react; it is not part of the act itself.
     pub waited: Duration,
 }
 
 impl Page {
-    /// Does something and waits for a moment until the page has taken it in.
+    /// Performs an act and waits a moment for the page to react.
     ///
-    /// A dialog that the act opens is no error but [`Came::Dialog`]. Dropping the future leaves no button pressed.
+    /// A dialog that the act opens is reported as [`Came::Dialog`], not as an error. Dropping the future leaves
+    /// no button pressed.
     ///
     /// # Errors
     ///
-    /// [`ActError`]. Nothing was done where it is about the element; after [`ActError::Page`] and
-    /// [`ActError::Left`] it may have been.
+    /// [`ActError`]. Nothing was done if the error is about the element; after [`ActError::Page`] and
+    /// [`ActError::Left`] the act may have happened.
     pub async fn perform(&self, act: &Act, audience: Audience) -> Result<Done, ActError> {
         self.perform_in(&self.document(), act, audience).await
     }
 
-    /// The same for a document that was looked at before: no input goes to another one. A wait, which touches
-    /// nothing, goes on through pages.
+    /// Like [`Self::perform`], but only in a document that was inspected before: no input reaches another
+    /// document. A wait touches nothing and continues across pages.
     ///
     /// # Errors
     ///
-    /// As [`Self::perform`]; [`ActError::Left`] where the page shows another document already.
+    /// As [`Self::perform`]; [`ActError::Left`] if the page already shows another document.
     pub async fn perform_in(&self, document: &str, act: &Act, audience: Audience) -> Result<Done, ActError> {
         if let Some(dialog) = self.dialog() {
             return Err(ActError::Page(PageError::Dialog(dialog)));
@@ -197,7 +202,7 @@ impl Page {
         let settling = self.settling();
         let pressed_in = || act.place().map_or_else(|| self.session().clone(), session);
         let mut chooser = act.presses().then(|| Chooser::held_back(self, pressed_in()));
-        // Together, and what watches first: the page takes it in before any input.
+        // Runs together with the observer, which the page receives before any input.
         let doing = async {
             let watching = async { self.begin_watching(act.place()).await.map_err(ActError::from) };
             tokio::try_join!(biased; watching, self.carry_out(act, audience))

@@ -1,4 +1,4 @@
-//! The app's one connection to the person's browser.
+//! The app's single connection to the person's browser.
 
 mod error;
 mod state;
@@ -22,28 +22,28 @@ use std::{
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// How long the first answer of a browser may take after its handshake, where its person is not asked.
+/// Timeout for a browser's first answer after the handshake, if it does not ask its person.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
-/// The same of one that was started just now: it answers once it is up, which takes long from a cold disk, and with a
-/// profile that is made first. One that ends is heard of at once, and the person can give up.
+/// Timeout for the first answer of a browser that was just started. A cold disk or a new profile makes this
+/// slow. An early exit is noticed at once, and the person can cancel.
 const START: Duration = Duration::from_secs(60);
 
-/// Which browser is meant.
+/// The browser to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The first of the person's browsers that can be attached to.
+    /// The first of the person's browsers that accepts a connection.
     Any,
-    /// The one that keeps its data here.
+    /// The browser with this data folder.
     Folder(PathBuf),
-    /// A separate one that Octo starts, with a profile of its own.
+    /// A separate browser that Octo starts, with its own profile.
     OwnProfile(Launch),
 }
 
-/// Puts something around every transport before it is used, to watch what goes over it.
+/// Wraps every transport before use, to observe its traffic.
 pub type Wrap = Arc<dyn Fn(Box<dyn Transport>) -> Box<dyn Transport> + Send + Sync>;
 
-/// The app's one connection to a browser. It is made when it is first needed, never again by itself, and all
-/// sessions share it. Clones are one.
+/// The app's single connection to a browser. It is made on first use, never re-established automatically, and
+/// shared by all sessions. Clones share the connection.
 #[derive(Clone)]
 pub struct Browser(Arc<Inner>);
 
@@ -53,14 +53,14 @@ struct Inner {
     state: watch::Sender<State>,
     slot: Mutex<Slot>,
     numbers: Numbers,
-    /// How many browsers of ours are ending.
+    /// Number of Octo's own browsers that are shutting down.
     closing: watch::Sender<usize>,
 }
 
 struct Slot {
     wanted: Wanted,
     stage: Stage,
-    /// Tells this attempt from the one before.
+    /// Distinguishes this attempt from the previous one.
     attempt: u64,
 }
 
@@ -73,26 +73,26 @@ enum Stage {
     Connected(Connected),
 }
 
-/// A connection that was made.
+/// An established connection.
 #[derive(Clone, Debug)]
 pub struct Connected {
-    /// The line.
+    /// The protocol link.
     pub link: Link,
     /// The browser's tabs.
     pub tabs: Tabs,
-    /// Whether this call made it, or it was there. After a restart of the browser its person was asked again, which
-    /// the model is told.
+    /// Whether this call established the connection. After a restart of the browser its person was asked again,
+    /// which the model is informed about.
     pub fresh: Freshness,
-    /// The browser that Octo started, which ends with the last handle.
+    /// The browser that Octo started; ends with the last handle.
     running: Option<Arc<Running>>,
 }
 
-/// Whether a connection was there before the call that asked for it.
+/// Whether the connection existed before the call that asked for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// It was made for this call.
+    /// Established by this call.
     New,
-    /// It was there.
+    /// Existed before.
     Held,
 }
 
@@ -103,12 +103,12 @@ impl fmt::Debug for Browser {
 }
 
 impl Browser {
-    /// Nothing is looked for yet.
+    /// Creates the connection object without looking for a browser.
     pub fn new(environment: Environment, wanted: Wanted) -> Self {
         Self::with_transport(environment, wanted, None)
     }
 
-    /// The same, with something around its transport.
+    /// Like `new`, with a wrapper around the transport.
     pub fn watched(environment: Environment, wanted: Wanted, wrap: Wrap) -> Self {
         Self::with_transport(environment, wanted, Some(wrap))
     }
@@ -124,12 +124,12 @@ impl Browser {
         }))
     }
 
-    /// How the connection stands, for the window.
+    /// Returns the connection's state, for the window.
     pub fn state(&self) -> watch::Receiver<State> {
         self.0.state.subscribe()
     }
 
-    /// Says which browser is meant from now on. A connection to another is ended.
+    /// Sets the browser to connect to. Ends a connection to another browser.
     pub fn want(&self, wanted: Wanted) {
         let changed = {
             let mut slot = self.slot();
@@ -140,7 +140,7 @@ impl Browser {
         }
     }
 
-    /// Where a browser can be attached to now. It asks no person anything and connects to nothing.
+    /// Finds browsers that accept a connection now. Asks the person nothing and connects to nothing.
     pub async fn look(&self) -> Vec<Found> {
         let folder = match &self.slot().wanted {
             Wanted::Folder(folder) => Some(folder.clone()),
@@ -149,13 +149,13 @@ impl Browser {
         find(&self.0.environment, folder.as_deref()).await
     }
 
-    /// The connection: the one that is there, or one that is made now. While the browser asks its person, this
-    /// waits for as long as they take; all who call meanwhile wait for the one question. Dropping the future does
-    /// not take the question back, [`Self::cancel`] gives it up.
+    /// Returns the existing connection or makes one. While the browser asks its person, this waits as long as
+    /// they take; concurrent callers share the one question. Dropping the future does not withdraw the
+    /// question; [`Self::cancel`] does.
     ///
     /// # Errors
     ///
-    /// [`ConnectError`]. Nothing is tried twice.
+    /// [`ConnectError`]. Nothing is retried.
     pub async fn connect(&self) -> Result<Connected, ConnectError> {
         let mut outcome = {
             let mut slot = self.slot();
@@ -173,7 +173,7 @@ impl Browser {
         }
     }
 
-    /// The connection, if there is one now.
+    /// Returns the current connection, if any.
     pub fn connected(&self) -> Option<Connected> {
         match &self.slot().stage {
             Stage::Connected(connected) if connected.link.ending().is_none() => {
@@ -183,15 +183,15 @@ impl Browser {
         }
     }
 
-    /// Gives up an attempt. The browser's question may stay on its screen; an answer to it does nothing any more.
+    /// Cancels an attempt. The browser's question may stay on screen, but an answer to it has no effect.
     pub fn cancel(&self) {
         if let Stage::Connecting { cancel, .. } = &self.slot().stage {
             cancel.cancel();
         }
     }
 
-    /// Ends the connection, or the attempt. Tabs stay as they are; a browser that Octo started is told to end, for which
-    /// [`Self::closed`] waits.
+    /// Ends the connection or the attempt. Tabs stay as they are; a browser that Octo started is asked to exit,
+    /// which [`Self::closed`] waits for.
     pub fn disconnect(&self) {
         let mut slot = self.slot();
         match std::mem::replace(&mut slot.stage, Stage::Idle) {
@@ -203,8 +203,8 @@ impl Browser {
         self.0.state.send_replace(State::Off);
     }
 
-    /// Ends a connection. A browser of ours writes out what its person did there last before it goes: killed at once, it
-    /// would lose that.
+    /// Ends a connection. A browser that Octo started first writes its data to disk; killing it at once would
+    /// lose the person's last changes.
     fn end(&self, connected: Connected) {
         let Connected { link, running, .. } = connected;
         let Some(running) = running else { return link.close() };
@@ -218,16 +218,16 @@ impl Browser {
         });
     }
 
-    /// Waits until the browsers that Octo started and that were told to end have ended: three seconds at most, for one
-    /// that does not is killed.
+    /// Waits until the browsers that Octo started and asked to exit have exited: three seconds at most, because
+    /// a slower one is killed.
     pub async fn closed(&self) {
         let mut closing = self.0.closing.subscribe();
-        // The sender is ours.
+        // This struct owns the sender.
         let _ours = closing.wait_for(|closing| *closing == 0).await;
     }
 
-    /// Starts the one attempt, in a task of its own: whoever asked for it may go away, and the question must then
-    /// not be asked a second time.
+    /// Starts the one attempt in its own tokio task: the caller may stop waiting, and the person must not be
+    /// asked a second time.
     fn begin(&self, slot: &mut Slot) -> watch::Receiver<Option<Result<Connected, ConnectError>>> {
         slot.attempt += 1;
         let (tell, outcome) = watch::channel(None);
@@ -248,7 +248,7 @@ impl Browser {
     }
 
     fn slot(&self) -> MutexGuard<'_, Slot> {
-        // Nothing that is done under this lock can panic half-way.
+        // No code under this lock can panic half-way.
         self.0.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -263,7 +263,7 @@ impl Attempt {
     async fn run(&self) -> Result<Connected, ConnectError> {
         match &self.wanted {
             Wanted::OwnProfile(config) => {
-                // Two browsers cannot have one profile.
+                // Two browsers cannot share a profile.
                 self.browser.closed().await;
                 let (transport, running) = launch(config)?;
                 self.finish(Box::new(transport), Mode::OwnProfile, None, Some(Arc::new(running))).await
@@ -289,7 +289,7 @@ impl Attempt {
             let since = SystemTime::now();
             self.show(State::WaitingForAllow { browser: product.name().to_owned(), since });
         }
-        // The only socket there will be: the very connection that is used, never one to try whether it works.
+        // The only socket opened: the connection itself, never a trial one.
         let dialling: BoxFuture<'_, _> = Box::pin(dial(&socket));
         let transport = dialling.await?;
         self.finish(Box::new(transport), mode, Some(product.name()), None).await
@@ -309,8 +309,8 @@ impl Attempt {
         };
         let link = Link::over(transport);
         let patience = match mode {
-            // What its person allowed is not thrown away for being slow: the next attempt would ask them again. They can
-            // give it up.
+            // A slow browser does not lose the person's permission, since another attempt would ask them again.
+            // They can cancel.
             Mode::Approval => Duration::MAX,
             Mode::OwnProfile => START,
             Mode::Flag => FIRST_ANSWER,
@@ -329,7 +329,7 @@ impl Attempt {
         Ok(connected)
     }
 
-    /// Makes it the connection, unless the attempt was given up meanwhile, and watches for its end.
+    /// Installs it as the connection, unless the attempt was cancelled meanwhile, and watches for its end.
     fn keep(&self, connected: &Connected, state: State) -> bool {
         let mut slot = self.browser.slot();
         if slot.attempt != self.number {

@@ -1,4 +1,4 @@
-//! Where the person's browsers are, and whether one can be attached to. Nothing here asks the person anything.
+//! Finds the person's browsers and whether they accept a connection. Nothing here asks the person anything.
 
 mod environment;
 mod places;
@@ -12,22 +12,23 @@ pub use table::{Channel, Family, Product};
 
 use std::{cmp::Reverse, path::Path};
 
-/// A browser that was found, and what it said.
+/// A browser that was found, with its probe result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Which one.
+    /// The browser.
     pub candidate: Candidate,
-    /// The port that was asked.
+    /// The port that was probed.
     pub port: u16,
-    /// What was heard there.
+    /// The probe's result.
     pub probe: Probe,
 }
 
-/// The port of a browser whose file names none, and the one the protocol is known for.
+/// Port to try for a browser without a port file; the protocol's well-known port.
 pub const DEFAULT_PORT: u16 = 9222;
 
-/// Asks at every place a browser may be, in the order of [`candidates`]. Each port is asked once, for the browser that
-/// wrote it down last; what is off is left out. `named` is a folder the person named: it is then the only one.
+/// Probes every possible browser in the order of [`candidates`]. Each port is probed once, for the browser that
+/// wrote it last; browsers that are off are left out. If the person named a folder, `named` is the only one
+/// probed.
 pub async fn find(environment: &Environment, named: Option<&Path>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     let (with_file, without): (Vec<Candidate>, Vec<Candidate>) =
@@ -40,7 +41,7 @@ pub async fn find(environment: &Environment, named: Option<&Path>) -> Vec<Found>
             Some((place, candidate, file))
         })
         .collect();
-    // Two browsers cannot listen at one port: of two files that name it, the older one was left behind.
+    // Two browsers cannot listen on one port: of two files that name it, the older is stale.
     files.sort_by_key(|(_, candidate, _)| Reverse(candidate.port_written()));
     let mut asked: Vec<u16> = Vec::new();
     files.retain(|(_, _, file)| {
@@ -52,7 +53,7 @@ pub async fn find(environment: &Environment, named: Option<&Path>) -> Vec<Found>
     for (_, candidate, file) in files {
         push(&mut found, candidate, file.port, Some(&file)).await;
     }
-    // A fixed port leaves no file. Whose it is cannot be told: the first installed browser stands for it.
+    // A fixed port leaves no file and its owner is unknown, so it is attributed to the first installed browser.
     if !asked.contains(&DEFAULT_PORT)
         && let Some(candidate) = without.into_iter().find(|candidate| candidate.folder.is_dir())
     {

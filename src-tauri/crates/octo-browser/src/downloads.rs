@@ -1,4 +1,4 @@
-//! Files that the browser fetches, into the folder its person chose.
+//! Downloads, which the browser saves into the folder its person chose.
 
 use crate::{
     CallError, Events, Heard, Link,
@@ -13,42 +13,42 @@ use crate::{
 use serde::Deserialize;
 use std::{path::PathBuf, time::Duration};
 
-/// How long the browser may take to begin to tell.
+/// Timeout for enabling download events.
 const BROWSER: Duration = Duration::from_secs(5);
 
-/// What happens to downloads. The browser tells of all of them: whoever listens looks at the frames.
+/// Subscription to download events. The browser reports all downloads; the caller filters by frame.
 #[derive(Debug)]
 pub struct Downloads {
     link: Link,
     events: Events,
 }
 
-/// Something that happened to a download.
+/// A download event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DownloadEvent {
-    /// One began.
+    /// A download began.
     Began {
-        /// Its name in what follows.
+        /// The download's id in later events.
         guid: String,
         /// The frame that asked for it.
         frame: FrameId,
-        /// Where from.
+        /// The source address.
         url: String,
-        /// The name its server or page gave it: a stranger's words.
+        /// The file name given by the server or page; untrusted.
         name: String,
     },
-    /// It is there.
+    /// The download completed.
     Done {
-        /// Which.
+        /// The download's id.
         guid: String,
-        /// Where it was put, if the browser says so.
+        /// The path it was saved to, if the browser reports it.
         path: Option<PathBuf>,
         /// Its size in bytes.
         bytes: u64,
     },
-    /// It was stopped, by its person or by the network.
+    /// The person or the network stopped the download.
     Stopped {
-        /// Which.
+        /// The download's id.
         guid: String,
     },
 }
@@ -76,7 +76,8 @@ struct Progress {
 }
 
 impl Downloads {
-    /// Listens from now on. Where files go, and whether the browser asks its person, stays as it is.
+    /// Subscribes to download events from now on. The download folder, and whether the browser asks its person,
+    /// stay unchanged.
     ///
     /// # Errors
     ///
@@ -91,12 +92,13 @@ impl Downloads {
         Ok(Self { link: link.clone(), events })
     }
 
-    /// Stops one at once. A small file may be there before the browser hears of it: what became of it is told next.
+    /// Cancels a download immediately. A small file may complete before the browser receives this; the outcome
+    /// follows as the next event.
     pub fn stop(&self, guid: &str) {
         self.link.tell(None, CancelDownloadParams::new(guid));
     }
 
-    /// The next one; `None` when the connection is over. Dropping the future loses none.
+    /// Returns the next event; `None` once the connection has ended. Dropping the future loses no event.
     pub async fn next(&mut self) -> Option<DownloadEvent> {
         loop {
             let event = match self.events.next().await {
@@ -120,7 +122,7 @@ impl Downloads {
                         continue;
                     };
                     match state.as_str() {
-                        // Sizes are whole numbers and far below where a float loses them.
+                        // Sizes are whole numbers far below the precision limit of a float.
                         "completed" => {
                             return Some(DownloadEvent::Done { guid, path, bytes: received_bytes as u64 });
                         }

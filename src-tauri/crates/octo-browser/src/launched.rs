@@ -1,39 +1,39 @@
-//! The fallback: a separate browser with a profile of Octo's, over a pipe. No port is opened.
+//! The fallback: a separate browser with Octo's own profile, controlled over a pipe. Opens no port.
 
 use crate::Transport;
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
-/// Whether a separate browser can be started on this system: what leads to one is offered only then.
+/// Whether a separate browser can be started on this system; the option is offered only then.
 pub const CAN_LAUNCH: bool = cfg!(unix);
 
-/// What a separate browser is started with.
+/// Launch parameters of a separate browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// The browser's program.
+    /// The browser executable.
     pub program: PathBuf,
-    /// The folder for its profile, which stays: what its person logs in to there is kept.
+    /// The profile folder. It is kept, so the person's logins persist.
     pub profile: PathBuf,
-    /// Arguments beside those that are needed.
+    /// Arguments in addition to the required ones.
     pub arguments: Vec<OsString>,
 }
 
-/// Why a separate browser did not start.
+/// The reason why a separate browser did not start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchError {
-    /// Its program could not be run.
+    /// The executable could not be run.
     #[error("the browser could not be started: {0}")]
     Start(String),
-    /// Pipes to a browser are not made on this system yet.
+    /// Pipes to a browser are not implemented on this system yet.
     #[error("a separate browser cannot be started on this system yet")]
     Unsupported,
 }
 
-/// How long a browser may take to write out what it holds and to end, before it is killed. It is as long as the app's own
-/// end may wait for it.
+/// How long a browser may take to save its data and exit before it is killed. Equals the longest time that the
+/// app's own shutdown may wait for it.
 const ENDING: Duration = Duration::from_secs(3);
 
-/// A browser that Octo started. It is killed when this is dropped, and ends when Octo itself does: the end of its pipe is
-/// a browser's sign to quit.
+/// A browser that Octo started. It is killed on drop, and exits when Octo does: the closed pipe tells a browser
+/// to quit.
 #[derive(Debug)]
 pub struct Running {
     #[cfg(unix)]
@@ -41,7 +41,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// Waits until it has ended by itself, which it was told to; one that takes too long is killed.
+    /// Waits for the browser to exit after it was asked to; kills it if it takes too long.
     pub(crate) async fn end(&self) {
         #[cfg(unix)]
         {
@@ -64,8 +64,8 @@ pub(crate) fn launch(config: &Launch) -> Result<(impl Transport + use<>, Running
 
     let mut profile = OsString::from("--user-data-dir=");
     profile.push(&config.profile);
-    // The protocol is spoken on descriptors 3 and 4. The system's shell puts them there and then becomes the
-    // browser: doing it here would take code that runs between fork and exec.
+    // The protocol uses descriptors 3 and 4. The system shell sets them up and then execs the browser: doing so
+    // here would need code between fork and exec.
     let mut process = tokio::process::Command::new("/bin/sh")
         .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1"])
         .arg(&config.program)

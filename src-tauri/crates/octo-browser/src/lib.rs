@@ -1,15 +1,14 @@
-//! The person's own, visible Chrome over the DevTools protocol: found and attached to without taking anything
-//! over, read as a snapshot of few tokens, and acted upon with real input.
+//! Drives the person's own, visible Chrome over the DevTools protocol: attaches to it without taking it over,
+//! reads pages as compact snapshots, and acts on them with real input.
 //!
-//! * [`Browser`] is the app's one connection to it, made when it is first needed and shared by all sessions;
-//!   [`find`] and [`probe`] say where a browser is and whether it can be attached to, without any question to the
-//!   person.
-//! * [`Link`] is our own actor over a [`Transport`] (a websocket, or the pipe of a browser Octo started). Of
-//!   chromiumoxide only the typed commands are used: its own `Browser` attaches to every tab, closes those that do not
-//!   answer, and switches certificate errors off, and its `Connection` reads every answer twice.
-//! * [`Tabs`] lists tabs without touching them; [`Page`] is the one in use.
-//! * [`View`] looks at a page, gives its elements numbers and takes pictures with what is secret covered;
-//!   [`Page::perform`] does an [`Act`] to one of them; [`Downloads`] tells of files that come.
+//! - [`Browser`] is the app's single connection, made on first use and shared by all sessions; [`find`] and
+//!   [`probe`] report where a browser is and whether it accepts a connection, without asking the person.
+//! - [`Link`] is Octo's own actor over a [`Transport`] (a websocket, or the pipe of a browser Octo started). Of
+//!   chromiumoxide only the typed commands are used: its own `Browser` attaches to every tab, closes those that
+//!   do not answer, and disables certificate errors, and its `Connection` parses every answer twice.
+//! - [`Tabs`] lists tabs without touching them; [`Page`] is the one in use.
+//! - [`View`] inspects a page, numbers its elements and takes pictures with secrets covered; [`Page::perform`]
+//!   performs an [`Act`] on an element; [`Downloads`] reports incoming files.
 
 mod act;
 mod attachment;

@@ -1,4 +1,4 @@
-//! The one line to a browser, and the actor that owns it.
+//! The single link to a browser, and the actor that owns it.
 
 mod actor;
 mod error;
@@ -17,8 +17,8 @@ use events::Rooms;
 use std::{fmt, time::Duration};
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// A handle on the line to a browser. Clones are one line, shared by all of the app's sessions; when the last is
-/// dropped, the line ends.
+/// A handle on the link to a browser. Clones share one link, as do all of the app's sessions; dropping the last
+/// clone closes it.
 #[derive(Clone)]
 pub struct Link {
     orders: mpsc::UnboundedSender<Order>,
@@ -33,7 +33,7 @@ impl fmt::Debug for Link {
 }
 
 impl Link {
-    /// Takes a transport over. Must be called within a tokio runtime.
+    /// Starts a link over a transport. Must be called within a tokio runtime.
     pub fn over(transport: impl Transport) -> Self {
         let (orders, inbox) = mpsc::unbounded_channel();
         let (tell, ended) = watch::channel(None);
@@ -42,12 +42,12 @@ impl Link {
         Self { orders, rooms, ended }
     }
 
-    /// Sends a command and waits for its answer, for no longer than `limit`. A session's calls fail at once when
-    /// the session ends, and all fail at once when the line does.
+    /// Sends a command and waits for its answer, for `limit` at most. A session's calls fail immediately when
+    /// the session ends, and all calls fail immediately when the link ends.
     ///
     /// # Errors
     ///
-    /// [`CallError`]. After [`CallError::TimedOut`] the browser may still do what it was asked.
+    /// [`CallError`]. After [`CallError::TimedOut`] the browser may still execute the command.
     pub async fn call<C: Command>(
         &self,
         session: Option<&SessionId>,
@@ -71,39 +71,39 @@ impl Link {
         }
     }
 
-    /// Sends a command whose answer nobody waits for.
+    /// Sends a command and ignores its answer.
     pub(crate) fn tell<C: Command>(&self, session: Option<&SessionId>, command: C) {
         let method = command.identifier();
         let Ok(params) = serde_json::to_value(command) else { return };
         let (reply, _) = oneshot::channel();
-        // A line that ended needs to be told nothing.
+        // A send to a closed link can be ignored.
         let _ = self.orders.send(Order::Call { method, session: session.cloned(), params, reply });
     }
 
-    /// What happens from now on in a session, or with `None` in the browser itself. It holds the last
-    /// [`Events::CAPACITY`] events; who reads slower is told how many were missed.
+    /// Subscribes to the events of a session, or with `None` to those of the browser itself. Buffers the last
+    /// [`Events::CAPACITY`] events; a slower reader is given the number of missed ones.
     pub fn events(&self, session: Option<&SessionId>) -> Events {
         self.rooms.enter(session)
     }
 
-    /// Waits until the line is over, and says why. The future does not keep the line open.
+    /// Waits until the link ends and returns the reason. The future does not keep the link open.
     pub fn ended(&self) -> impl Future<Output = Ending> + Send + use<> {
         let mut ended = self.ended.clone();
         async move {
             match ended.wait_for(Option::is_some).await {
                 Ok(ending) => ending.clone().unwrap_or(Ending::ByUs),
-                // The actor is gone without a word only when its runtime is.
+                // The actor disappears without a reason only if its runtime does.
                 Err(_) => Ending::ByUs,
             }
         }
     }
 
-    /// Why the line is over, if it is.
+    /// Returns the reason for the link's end, if it has ended.
     pub fn ending(&self) -> Option<Ending> {
         self.ended.borrow().clone()
     }
 
-    /// Ends the line for everyone. Browser and tabs go on as they are.
+    /// Closes the link for all holders. The browser and its tabs keep running.
     pub fn close(&self) {
         let _ = self.orders.send(Order::Close);
     }

@@ -1,4 +1,4 @@
-//! What a browser sends, read so that nothing it says can end the connection.
+//! Messages from the browser, parsed so that no content can end the connection.
 
 use async_tungstenite::tungstenite::Utf8Bytes;
 use chromiumoxide::{
@@ -9,29 +9,29 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::fmt;
 
-/// One message of the browser.
+/// A message from the browser.
 #[derive(Debug)]
 pub enum Incoming {
     /// The answer to a call.
     Answer {
         /// The call.
         call: CallId,
-        /// It as it came, or why there is none.
+        /// The raw answer, or the refusal.
         outcome: Result<Answered, Refusal>,
     },
-    /// Something that happened.
+    /// An event.
     Event(Event),
-    /// A message nobody can read. It was logged.
+    /// A message that could not be parsed. It was logged.
     Unreadable,
 }
 
-/// An answer as it came. Nothing of it was read but whose it is: the answers that hold a whole page are millions of
-/// characters, and who asked knows what they are to be read as. Read into a tree of values first, such a page took
-/// more of this process's time than of the browser's.
+/// An unparsed answer; only its call id was read. Answers that contain a whole page have millions of
+/// characters, and only the caller knows their type. Parsing such a page into a generic value tree first took
+/// more time in this process than in the browser.
 #[derive(Clone)]
 pub struct Answered(Utf8Bytes);
 
-/// Its size alone: what a page holds belongs in no log.
+/// Prints only the size: page content must not reach a log.
 impl fmt::Debug for Answered {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Answered({} bytes)", self.0.len())
@@ -39,11 +39,11 @@ impl fmt::Debug for Answered {
 }
 
 impl Answered {
-    /// What it says.
+    /// Parses the answer.
     ///
     /// # Errors
     ///
-    /// When it is not of that form.
+    /// If the answer does not have that form.
     pub fn read<R: DeserializeOwned>(&self) -> serde_json::Result<R> {
         #[derive(Deserialize)]
         #[serde(bound = "R: DeserializeOwned")]
@@ -59,37 +59,37 @@ impl Answered {
     }
 }
 
-/// Why a browser did not do what it was asked.
+/// The reason why a browser refused a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The protocol's number for it.
+    /// The protocol's error code.
     pub code: i64,
-    /// The browser's words.
+    /// The browser's message.
     pub message: String,
 }
 
-/// The code given to an answer that came and cannot be read; JSON-RPC's own for that.
+/// Code for an answer that arrived but cannot be parsed; JSON-RPC's own code for that.
 const UNREADABLE: i64 = -32700;
 
-/// Something that happened in the browser.
+/// An event from the browser.
 ///
-/// chromiumoxide's own `CdpJsonEventMessage` looks for the session under the wrong name, so that every event
-/// would seem to be the browser's; and its typed events refuse a message as soon as a newer browser has one more
-/// word in a list. This one keeps what came.
+/// chromiumoxide's own `CdpJsonEventMessage` reads the session under the wrong name, so every event would seem
+/// to belong to the browser; and its typed events reject a message as soon as a newer browser adds a value to
+/// an enumeration. This type keeps the raw parameters.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Event {
-    /// Its name, `Page.frameNavigated` for example.
+    /// The event's name, such as `Page.frameNavigated`.
     pub method: MethodId,
-    /// The session it belongs to; none for the browser itself.
+    /// The session it belongs to; `None` for the browser itself.
     #[serde(rename = "sessionId")]
     pub session: Option<SessionId>,
-    /// What it says.
+    /// The event's parameters.
     #[serde(default)]
     pub params: Value,
 }
 
 impl Event {
-    /// What it says, as far as the reader knows it. `None` for what is not of that form.
+    /// Parses the parameters, ignoring unknown fields. `None` if they do not have that form.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         T::deserialize(&self.params)
             .inspect_err(|error| tracing::debug!(method = %self.method, %error, "an event could not be read"))
@@ -97,7 +97,7 @@ impl Event {
     }
 }
 
-/// As much of a message as says what it is.
+/// The part of a message that identifies it.
 #[derive(Deserialize)]
 struct Head {
     id: Option<usize>,
@@ -110,10 +110,10 @@ struct Refused {
     message: String,
 }
 
-/// Reads one message. A page's text may hold half a surrogate pair, which is no valid JSON string: it is replaced
-/// by U+FFFD. An answer that cannot be read fails its own call and nothing else.
+/// Parses one message. Page text may contain half a surrogate pair, which is not a valid JSON string: it is
+/// replaced by U+FFFD. An unparsable answer fails only its own call.
 pub(crate) fn read(text: Utf8Bytes) -> Incoming {
-    // As browsers write it. What follows is for who asked.
+    // The form that browsers write. The caller parses the rest.
     if let Some((id, rest)) = numbered(&text)
         && rest.starts_with(",\"result\":")
     {
@@ -136,7 +136,7 @@ pub(crate) fn read(text: Utf8Bytes) -> Incoming {
     }
 }
 
-/// The number an answer begins with, and what follows it.
+/// Returns the id an answer begins with, and the rest.
 fn numbered(text: &str) -> Option<(usize, &str)> {
     let rest = text.strip_prefix("{\"id\":")?;
     let end = rest.find(|character: char| !character.is_ascii_digit())?;
@@ -157,7 +157,7 @@ fn unreadable(text: &str) -> Incoming {
     }
 }
 
-/// Replaces the escapes of half a surrogate pair by that of the replacement character.
+/// Replaces escapes of unpaired surrogates with the escape of the replacement character.
 fn without_lone_surrogates(text: &str) -> String {
     let mut repaired = String::with_capacity(text.len());
     let mut rest = text;
@@ -182,7 +182,7 @@ fn without_lone_surrogates(text: &str) -> String {
                 rest = after;
             }
             _ => {
-                // Any other escape, a backslash's own included, is taken with the character after it.
+                // Any other escape, including an escaped backslash, is copied with the character after it.
                 repaired.push('\\');
                 let mut characters = escape.chars();
                 repaired.extend(characters.next());
@@ -194,7 +194,7 @@ fn without_lone_surrogates(text: &str) -> String {
     repaired
 }
 
-/// The code unit of a `uXXXX` and what follows it.
+/// Returns the code unit of a `uXXXX` escape and the rest.
 fn unit(escape: &str) -> Option<(u16, &str)> {
     let digits = escape.strip_prefix('u')?;
     let (hex, after) = digits.split_at_checked(4)?;
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!((call, outcome.unwrap()["x"].as_str()), (CallId::new(7), Some("y")));
         let (_, outcome) = answer(r#"{"id":7,"error":{"code":-32000,"message":"no","data":"why"}}"#);
         assert_eq!(outcome, Err(Refusal { code: -32000, message: "no".to_owned() }));
-        // However it is written.
+        // Independent of member order and white space.
         let (call, outcome) = answer(r#"{ "sessionId": "S", "result": { "x": "y" }, "id": 8 }"#);
         assert_eq!((call, outcome.unwrap()["x"].as_str()), (CallId::new(8), Some("y")));
         let (call, outcome) = answer(r#"{"id":9}"#);

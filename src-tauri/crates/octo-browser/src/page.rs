@@ -1,4 +1,4 @@
-//! The tab in use: attached to, watched and, in the end, left as it was.
+//! The tab in use: attached to, observed and finally released unchanged.
 
 mod attach;
 mod dialog;
@@ -47,64 +47,64 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// How many events of a page are kept for a slow reader.
+/// Number of page events buffered for a slow reader.
 const NEWS: usize = 256;
 
-/// What happens to a page.
+/// A page event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PageEvent {
-    /// The main frame shows another document, or the same one under another address. Whoever grants sites looks at
-    /// each of these.
+    /// The main frame shows another document, or the same one under another address. Site permissions are
+    /// checked at each of these.
     Committed(Committed),
-    /// The main document and all it needs came.
+    /// The main document and its resources have loaded.
     Loaded,
-    /// A dialog stands open: nothing else of the page answers.
+    /// A dialog is open: nothing else in the page answers.
     DialogOpened(Dialog),
-    /// It is closed, by whomever.
+    /// The dialog was closed, by the person or by Octo.
     DialogClosed,
-    /// The page's process died.
+    /// The page's process crashed.
     Crashed,
-    /// A frame of another site came, with a session of its own.
+    /// A cross-site frame with its own session was added.
     FrameAttached(FrameId),
-    /// One went.
+    /// Such a frame was removed.
     FrameDetached(FrameId),
-    /// Events were missed; what is known of the page was read anew.
+    /// Events were missed; the page's state was read again.
     Missed,
-    /// The tab was closed, or the connection is over.
+    /// The tab was closed, or the connection ended.
     Detached,
 }
 
-/// What the main frame shows.
+/// The document that the main frame shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Committed {
     /// The address, with its fragment.
     pub url: String,
-    /// Its origin, `https://example.org`; `null` for what has none, an error page above all. An empty page that
-    /// another page opened has the origin of that one; `://` where the browser does not tell whose it is.
+    /// The origin, such as `https://example.org`; `null` if it has none, above all for an error page. An empty
+    /// page that another page opened has its opener's origin; `://` if the browser does not disclose it.
     pub origin: String,
-    /// Whether the document is another one.
+    /// Whether the document changed.
     pub document: Document,
 }
 
-/// Whether a commit brought another document.
+/// Whether a commit replaced the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// Another one: all refs of the old one are gone. This is its loader's name.
+    /// Replaced: all references into the old one are invalid. Contains the new loader's id.
     New(String),
-    /// The same, under another address.
+    /// The same document under another address.
     Same,
 }
 
-/// The tab in use. Clones are one; when the last is dropped, the tab is detached from and left as it was.
+/// The tab in use. Clones share it; dropping the last one detaches from the tab and leaves it as it was.
 #[derive(Clone)]
 pub struct Page(Arc<Attached>);
 
-/// A page that is not held: it is gone with the last that holds it.
+/// A weak handle on a page, which does not keep it attached.
 #[derive(Clone)]
 pub struct WeakPage(Weak<Attached>);
 
 impl WeakPage {
-    /// The page, if somebody holds it still.
+    /// Returns the page if a strong handle still exists.
     pub fn upgrade(&self) -> Option<Page> {
         self.0.upgrade().map(Page)
     }
@@ -121,7 +121,7 @@ struct Attached {
     listening: JoinHandle<()>,
 }
 
-/// What the page's listener shares with its handles.
+/// State shared between the page's listener and its handles.
 struct Core {
     link: Link,
     target: TargetId,
@@ -129,7 +129,7 @@ struct Core {
     main_frame: FrameId,
     known: Mutex<Known>,
     dialog: watch::Sender<Option<Dialog>>,
-    /// How often what was drawn was taken away: what was to be drawn before is not drawn any more.
+    /// Generation counter, bumped when the overlay is cleared; stale draw requests are dropped.
     cleared: AtomicU64,
     news: broadcast::Sender<PageEvent>,
 }
@@ -138,9 +138,9 @@ struct Known {
     committed: Committed,
     loader: String,
     health: Health,
-    /// Frames of other sites: each has a session of its own.
+    /// Cross-site frames, each with its own session.
     children: HashMap<SessionId, Child>,
-    /// All frames, by their names.
+    /// The ids of all frames.
     frames: FrameNames,
 }
 
@@ -150,7 +150,7 @@ struct Child {
     parent: Option<FrameId>,
 }
 
-/// Whether the page's process is there.
+/// State of the page's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Health {
     Well,
@@ -172,52 +172,52 @@ impl Drop for Attached {
 }
 
 impl Page {
-    /// The page, not held.
+    /// Returns a weak handle.
     pub fn downgrade(&self) -> WeakPage {
         WeakPage(Arc::downgrade(&self.0))
     }
 
-    /// The page's name in the protocol.
+    /// Returns the page's target id.
     pub fn target(&self) -> &TargetId {
         &self.0.core.target
     }
 
-    /// The session of its main frame.
+    /// Returns the session of its main frame.
     pub fn session(&self) -> &SessionId {
         &self.0.core.session
     }
 
-    /// Its main frame.
+    /// Returns the main frame.
     pub fn main_frame(&self) -> &FrameId {
         &self.0.core.main_frame
     }
 
-    /// The line it is attached over.
+    /// Returns the link it is attached over.
     pub fn link(&self) -> &Link {
         &self.0.core.link
     }
 
-    /// What the main frame shows now.
+    /// Returns the document that the main frame shows now.
     pub fn committed(&self) -> Committed {
         self.0.core.known().committed.clone()
     }
 
-    /// The origin of what the main frame shows now.
+    /// Returns the origin of the main frame's document.
     pub fn origin(&self) -> String {
         self.0.core.known().committed.origin.clone()
     }
 
-    /// The name of the main frame's document: another one means that the old document's nodes are gone.
+    /// Returns the id of the main frame's document. If it changes, the old document's nodes are gone.
     pub fn document(&self) -> String {
         self.0.core.known().loader.clone()
     }
 
-    /// Whether the tab is there and attached to. A page that crashed is.
+    /// Returns whether the tab exists and is attached; true for a crashed page.
     pub fn is_attached(&self) -> bool {
         self.0.core.known().health != Health::Gone
     }
 
-    /// How often what was drawn onto it was taken away.
+    /// Returns how often the overlay was cleared.
     pub(crate) fn cleared(&self) -> u64 {
         self.0.core.cleared.load(Ordering::Relaxed)
     }
@@ -230,22 +230,22 @@ impl Page {
         self.0.core.known().health == Health::Crashed
     }
 
-    /// What happens to the page from now on.
+    /// Subscribes to the page's events from now on.
     pub fn events(&self) -> broadcast::Receiver<PageEvent> {
         self.0.core.news.subscribe()
     }
 
-    /// Sends a command to the page's main frame. A dialog that opens meanwhile, or that is open, ends the wait: the
-    /// page answers nothing until it is closed.
+    /// Sends a command to the page's main frame. An open or newly opened dialog ends the wait, because the page
+    /// answers nothing until it is closed.
     ///
     /// # Errors
     ///
-    /// [`PageError`]. After [`PageError::Dialog`] the page may still do what it was told.
+    /// [`PageError`]. After [`PageError::Dialog`] the page may still execute the command.
     pub async fn call<C: Command>(&self, command: C, limit: Duration) -> Result<C::Response, PageError> {
         self.call_in(self.session(), command, limit).await
     }
 
-    /// The same, to the frame of another site that has this session.
+    /// Sends a command to the cross-site frame with this session.
     ///
     /// # Errors
     ///
@@ -259,11 +259,11 @@ impl Page {
         self.unless_dialog(async { Ok(self.0.core.link.call(Some(session), command, limit).await?) }).await
     }
 
-    /// Waits for something of the page, or for a dialog to stop it.
+    /// Waits for a future, or until a dialog blocks the page.
     ///
     /// # Errors
     ///
-    /// What the future's are, and [`PageError::Dialog`], [`PageError::Crashed`] and [`PageError::Detached`].
+    /// The future's own errors, and [`PageError::Dialog`], [`PageError::Crashed`] and [`PageError::Detached`].
     pub async fn unless_dialog<T>(
         &self,
         doing: impl Future<Output = Result<T, PageError>>,
@@ -292,7 +292,7 @@ impl Page {
         tokio::select! {
             biased;
             result = doing => match result {
-                // The session's calls fail when the page goes, at the same moment as that is told.
+                // When the page is gone, its session's calls fail at the moment that is reported.
                 Err(PageError::Call(CallError::Gone { .. })) if self.0.core.known().health == Health::Gone => {
                     Err(PageError::Detached)
                 }
@@ -302,16 +302,16 @@ impl Page {
         }
     }
 
-    /// The dialog that stands open.
+    /// Returns the open dialog.
     pub fn dialog(&self) -> Option<Dialog> {
         self.0.core.dialog.borrow().clone()
     }
 
-    /// Closes the dialog that stands open.
+    /// Closes the open dialog.
     ///
     /// # Errors
     ///
-    /// [`PageError::NoDialog`] when there is none (any more).
+    /// [`PageError::NoDialog`] if none is open (any more).
     pub async fn answer(&self, answer: Answer) -> Result<(), PageError> {
         match dialog::answer(&self.0.core, answer).await {
             Ok(()) => Ok(()),
@@ -323,16 +323,16 @@ impl Page {
 
 impl Core {
     fn known(&self) -> MutexGuard<'_, Known> {
-        // Nothing that is done under this lock can panic half-way.
+        // No code under this lock can panic half-way.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tell(&self, event: PageEvent) {
-        // Nobody needs to listen.
+        // Having no listeners is fine.
         let _ = self.news.send(event);
     }
 
-    /// Ends the session, and with it everything that was switched on in it.
+    /// Ends the session, and with it everything that was enabled in it.
     fn detach(&self) {
         if self.known().health != Health::Gone {
             let session = Some(self.session.clone());

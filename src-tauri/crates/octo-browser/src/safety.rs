@@ -1,18 +1,20 @@
-//! The safety rules: where a task may be, what asks before it is done, what a page can tell the model, and how
-//! secrets are typed. Pure: no clock, no disk, no browser. What is not known asks or is refused.
+//! The safety rules: where a turn may act, which actions need a question, how page content reaches the model,
+//! and how secrets are typed. Pure: no clock, no disk, no browser. Anything unknown leads to a question or a
+//! refusal.
 //!
-//! How they are asked, by whoever works in a page:
+//! Callers that work in a page apply them as follows:
 //!
-//! 1. Before a navigation: [`Address::of`] what the model wrote (or of the entry of the history that is gone to),
-//!    [`Grants::check`] with [`Step::Navigate`], and [`judge`] with [`Action::Navigate`] (an address can carry what was
-//!    read elsewhere).
-//! 2. Whenever a main frame has become another document: [`Address::of_frame`], then [`Grants::check`] with
-//!    [`Step::Commit`]. A redirect moved the tab, and nothing may be read or done there before its own verdict.
-//! 3. What is read is told of the place it was read at, goes into a [`block`], and into [`Memory::shown`].
-//! 4. Before an action: where the page is, as in 2, and only then what the action would set off, with [`judge`]; of a
-//!    page that is not granted nothing is looked at.
-//! 5. Before text is typed: [`pieces`] finds what stands for a secret, [`BoundSecret::release`] says whether it may be
-//!    typed there, and [`Redactor::learn`] is told its value before the page is.
+//! - Before a navigation: [`Address::of`] the model's address (or that of the history entry), [`Grants::check`]
+//!   with [`Step::Navigate`], and [`judge`] with [`Action::Navigate`] (an address can carry text read
+//!   elsewhere).
+//! - Whenever a main frame shows another document: [`Address::of_frame`], then [`Grants::check`] with
+//!   [`Step::Commit`]. A redirect moved the tab, and nothing may be read or done there before its own verdict.
+//! - Content that is read is attributed to its site, wrapped in a [`block`], and recorded with
+//!   [`Memory::shown`].
+//! - Before an action: check the page's location as after a commit, and only then the action's consequences
+//!   with [`judge`]; a page that is not granted is not inspected at all.
+//! - Before text is typed: [`pieces`] finds secret placeholders, [`BoundSecret::release`] decides whether the
+//!   secret may be typed there, and [`Redactor::learn`] receives its value before the page does.
 
 mod address;
 mod block;

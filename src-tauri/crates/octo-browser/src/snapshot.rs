@@ -1,10 +1,10 @@
-//! What a page shows, as text for a model: few tokens, every target with a small stable number, nothing a person
-//! cannot see.
+//! A page's content as text for a model: few tokens, a small stable number per target, nothing a person cannot
+//! see.
 //!
-//! Pure: from replies of the browser to text. A capture holds the accessibility tree of every frame and one layout
-//! snapshot per session (nothing is written into the page); they are joined by backend node id, frames under the
-//! elements that hold them. A snapshot is a list of lines: a paragraph, a table's row or a control is one, with the
-//! refs of its targets in it:
+//! Pure: turns browser replies into text. A capture contains the accessibility tree of every frame and one
+//! layout snapshot per session (nothing is written into the page); they are joined by backend node id, with
+//! frames below the elements that embed them. A snapshot is a list of lines: a paragraph, a table row or a
+//! control is one, including the refs of its targets:
 //!
 //! ```text
 //! page "Orders" https://shop.example/orders
@@ -15,8 +15,8 @@
 //! ... 292 more lines like these with 584 targets: find, or read [9]
 //! ```
 //!
-//! What comes out of a page is a stranger's text: it belongs between marks that say so, whatever the caller does
-//! with it. Names are bounded, invisible characters are gone, the values of password and card fields are never in it.
+//! Page text is untrusted: the caller must wrap it in marks that say so. Names are bounded, invisible
+//! characters are removed, and the values of password and card fields are never included.
 
 mod capture;
 mod clean;

@@ -1,4 +1,4 @@
-//! The browser's tabs: listed without touching them.
+//! Lists the browser's tabs without touching them.
 
 mod numbers;
 
@@ -15,40 +15,40 @@ use crate::{
 };
 use std::{collections::HashMap, time::Duration};
 
-/// How long a command to the browser itself may take. Nothing of a page is asked for.
+/// Timeout for a command to the browser itself; no page is involved.
 const BROWSER: Duration = Duration::from_secs(5);
 
-/// A tab, as the browser tells it.
+/// A tab, as reported by the browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tab {
-    /// Its number, the same for as long as the tab is there.
+    /// Its number, constant while the tab exists.
     pub number: TabNumber,
-    /// The page's name in the protocol.
+    /// The page's target id.
     pub target: TargetId,
     /// Its title.
     pub title: String,
     /// Its address.
     pub url: String,
-    /// Where it is in its window; unknown to older browsers, and of tabs that look the same.
+    /// Its position in its window; `None` in older browsers and for tabs that look alike.
     pub place: Option<Place>,
     /// The tab it was opened from.
     pub opener: Option<TargetId>,
-    /// Whose it is.
+    /// The owner.
     pub owner: Owner,
 }
 
-/// Where a tab is in its window.
+/// A tab's position in its window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Whether it is the one its window shows.
+    /// Whether it is the active tab of its window.
     pub shown: bool,
     /// Whether its person pinned it.
     pub pinned: bool,
-    /// Its place in the row, from 0.
+    /// Its index in the tab strip, from 0.
     pub index: Option<i64>,
 }
 
-/// The places of tabs. The browser does not say which tab shows which page, but both have the same title and address.
+/// The positions of tabs. The browser does not link tabs to pages, but both have the same title and address.
 struct Places<'a>(HashMap<(&'a str, &'a str), Option<Place>>);
 
 impl<'a> Places<'a> {
@@ -60,7 +60,7 @@ impl<'a> Places<'a> {
                 pinned: place.tab_pinned.unwrap_or(false),
                 index: place.tab_strip_index,
             });
-            // Of two that look the same none is told apart, and nothing is said of either.
+            // Two tabs that look alike are indistinguishable, so both have no position.
             places.entry((&tab.title, &tab.url)).and_modify(|place| *place = None).or_insert(place);
         }
         Self(places)
@@ -71,39 +71,39 @@ impl<'a> Places<'a> {
     }
 }
 
-/// Whose a tab is.
+/// The owner of a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The person's: it was there, or they or a page opened it.
+    /// The person: it existed before, or they or a page opened it.
     Person,
-    /// It was opened from here.
+    /// Octo opened it.
     Octo,
 }
 
-/// Which tabs may be closed.
+/// The tabs that may be closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closing {
-    /// One that was opened from here.
+    /// Only tabs that Octo opened.
     OnlyOurs,
-    /// Any: the person said so.
+    /// Any tab, with the person's consent.
     EvenThePersons,
 }
 
-/// Why a tab was not closed, opened or found.
+/// The reason why a tab was not closed, opened or found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TabError {
-    /// There is no such tab any more.
+    /// The tab no longer exists.
     #[error("tab {0} is gone")]
     Gone(TabNumber),
-    /// The tab is the person's.
+    /// The tab belongs to the person.
     #[error("tab {0} is the person's own; it was not closed")]
     NotOurs(TabNumber),
-    /// The browser did not do it.
+    /// The browser refused.
     #[error(transparent)]
     Call(#[from] CallError),
 }
 
-/// The tabs of a browser. Clones are one.
+/// The tabs of a browser. Clones share state.
 #[derive(Clone, Debug)]
 pub struct Tabs {
     link: Link,
@@ -115,7 +115,8 @@ impl Tabs {
         Self { link, numbers }
     }
 
-    /// All tabs, in the order of their numbers. One command, and none to a tab: what is discarded stays so.
+    /// Lists all tabs in the order of their numbers. Sends one command, and none to a tab: discarded tabs stay
+    /// discarded.
     ///
     /// # Errors
     ///
@@ -142,25 +143,25 @@ impl Tabs {
         Ok(tabs)
     }
 
-    /// The tab of this number.
+    /// Returns the tab with this number.
     ///
     /// # Errors
     ///
-    /// [`TabError::Gone`] when there is none (any more).
+    /// [`TabError::Gone`] if no such tab exists (any more).
     pub async fn find(&self, number: TabNumber) -> Result<Tab, TabError> {
         self.list().await?.into_iter().find(|tab| tab.number == number).ok_or(TabError::Gone(number))
     }
 
-    /// Opens an address in a new tab, which is then ours. It comes to the front of its window.
+    /// Opens an address in a new tab, owned by Octo, at the front of its window.
     ///
     /// # Errors
     ///
-    /// [`TabError`]. No tab stays that cannot be told of.
+    /// [`TabError`]. A tab that cannot be reported is closed again.
     pub async fn open(&self, url: &str) -> Result<Tab, TabError> {
         self.create(CreateTargetParams::new(url)).await
     }
 
-    /// The same behind the tab its window shows: nobody who works there is disturbed.
+    /// Like `open`, but behind the active tab of the window, so that the person is not disturbed.
     ///
     /// # Errors
     ///
@@ -175,17 +176,17 @@ impl Tabs {
         let number = self.numbers.number(&target);
         let found = self.find(number).await;
         if found.is_err() {
-            // Nobody gets to know of it who could close it.
+            // No caller will learn of the tab, so none could close it.
             self.link.tell(None, CloseTargetParams::new(target));
         }
         found
     }
 
-    /// Closes a tab. What its page asks before it goes is a dialog of that tab.
+    /// Closes a tab. A question of its page before unloading is a dialog of that tab.
     ///
     /// # Errors
     ///
-    /// [`TabError::NotOurs`] for a tab of the person's, unless they said so.
+    /// [`TabError::NotOurs`] for a tab of the person's without their consent.
     pub async fn close(&self, tab: &Tab, closing: Closing) -> Result<(), TabError> {
         if closing == Closing::OnlyOurs && self.numbers.owner(&tab.target) == Owner::Person {
             return Err(TabError::NotOurs(tab.number));
@@ -210,7 +211,7 @@ impl Tabs {
         Ok(())
     }
 
-    /// Tells of tabs that are opened from now on. Nothing is sent to any tab for it.
+    /// Subscribes to tabs opened from now on. Sends nothing to any tab.
     ///
     /// # Errors
     ///
@@ -231,7 +232,7 @@ impl Tabs {
     }
 }
 
-/// Tabs that are being opened.
+/// Subscription to newly opened tabs.
 #[derive(Debug)]
 pub struct Opened {
     tabs: Tabs,
@@ -244,21 +245,21 @@ pub struct Opened {
 pub struct NewTab {
     /// Its number.
     pub number: TabNumber,
-    /// The page's name in the protocol.
+    /// The page's target id.
     pub target: TargetId,
-    /// The address it began with.
+    /// Its initial address.
     pub url: String,
-    /// The tab whose page opened it; none when its person did.
+    /// The tab whose page opened it; `None` if its person did.
     pub opener: Option<TargetId>,
 }
 
 impl Opened {
-    /// The next one; `None` when the connection is over.
+    /// Returns the next tab; `None` once the connection has ended.
     pub async fn next(&mut self) -> Option<NewTab> {
         loop {
             match self.events.next().await {
                 Heard::Over => return None,
-                // What was missed is in the list all the same.
+                // Missed tabs are still in the list.
                 Heard::Missed(missed) => tracing::debug!(missed, "news of tabs were missed"),
                 Heard::Event(event) if event.method == EventTargetCreated::IDENTIFIER => {
                     let Some(TargetNews { target_info: page }) = event.read() else { continue };
@@ -278,12 +279,12 @@ impl Opened {
     }
 }
 
-/// A page a person sees as a tab, and not one that is kept ready for a click that may never come.
+/// Returns whether it is a page that the person sees as a tab, not a prerendered one.
 fn is_page(target: &Target) -> bool {
     target.kind == "page" && target.subtype.is_none()
 }
 
-/// A filter that lets nothing else through.
+/// Builds a filter that passes only these kinds.
 pub(crate) fn only(kinds: &[&str]) -> TargetFilter {
     let wanted = kinds.iter().map(|kind| FilterEntry { exclude: None, r#type: Some((*kind).to_owned()) });
     TargetFilter::new(wanted.chain([FilterEntry { exclude: Some(true), r#type: None }]).collect::<Vec<_>>())

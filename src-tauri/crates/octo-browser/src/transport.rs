@@ -1,4 +1,4 @@
-//! What carries the protocol: a websocket, or a pipe. An extension would be a third.
+//! The carriers of the protocol: a websocket or a pipe. An extension would be a third.
 
 mod pipe;
 mod websocket;
@@ -14,16 +14,17 @@ use chromiumoxide::{
 use serde_json::Value;
 use std::task::{Context, Poll};
 
-/// A line to one browser. One actor owns it, see [`crate::Link`].
+/// A transport to one browser. A single actor owns it, see [`crate::Link`].
 pub trait Transport: Send + 'static {
-    /// Queues a call and gives it a number of its own. It only moves when the transport is polled.
+    /// Queues a call under a new number. It is sent only when the transport is polled.
     fn submit(&mut self, method: MethodId, session: Option<SessionId>, params: Value) -> CallId;
 
-    /// The next message. It must send what is queued too, and must keep returning an error after the first.
+    /// Polls for the next message. An implementation must also send queued calls, and must keep returning an
+    /// error after the first.
     ///
     /// # Errors
     ///
-    /// [`Ending`] when the line is over. One bad message does not end it.
+    /// [`Ending`] once the transport has ended. One bad message does not end it.
     fn poll_incoming(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>>;
 }
 
@@ -37,16 +38,16 @@ impl Transport for Box<dyn Transport> {
     }
 }
 
-/// Why a line to a browser is over.
+/// The reason why a transport to a browser ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Ending {
-    /// The browser ended it: it was closed, it crashed, or its person switched debugging off.
+    /// The browser ended it: it was closed, it crashed, or its person disabled debugging.
     #[error("the browser ended the connection")]
     ByBrowser,
     /// Octo ended it.
     #[error("the connection was ended from here")]
     ByUs,
-    /// It broke.
+    /// The connection broke.
     #[error("the connection broke: {0}")]
     Broken(String),
 }

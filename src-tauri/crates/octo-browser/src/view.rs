@@ -1,4 +1,4 @@
-//! What was shown of a tab: the numbers of its elements and the newest snapshot.
+//! The model's view of a tab: the numbers of its elements and the newest snapshot.
 
 mod draw;
 mod shot;
@@ -10,21 +10,21 @@ use crate::{
     snapshot::{AgainError, Captured, Diff, Known, Place, RefError, Refs, Snapshot},
 };
 
-/// What was shown of a tab. It outlives being attached, for the numbers are the tab's.
+/// The model's view of a tab. It outlives an attachment, because the numbers belong to the tab.
 #[derive(Debug, Default)]
 pub struct View {
     refs: Refs,
     last: Option<Snapshot>,
 }
 
-/// Where the element of a number is.
+/// The result of locating an element by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
-    /// The number it has now: another one than was asked for where it was found again.
+    /// Its current number, which differs from the requested one if it was found again.
     pub number: u32,
-    /// Where.
+    /// Its location.
     pub place: Place,
-    /// What it was known by when it was last seen.
+    /// Its description from when it was last seen.
     pub known: Known,
     /// How it was found.
     pub how: Recognition,
@@ -33,35 +33,35 @@ pub struct Located {
 /// How an element was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recognition {
-    /// It is the one of the number.
+    /// It is the element with that number.
     Same,
-    /// That one is gone, and this is the only one of its role, name and heading. The model is told.
+    /// That element is gone, and this is the only one with its role, name and heading. The model is informed.
     Alike,
 }
 
-/// Why no element was found.
+/// The reason why no element was found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LocateError {
-    /// The number was never given.
+    /// The number was never assigned.
     #[error("element {0} was never named")]
     NeverGiven(u32),
-    /// It is gone, and there is not exactly one like it. What changed since the last look is in [`View::changes`].
+    /// It is gone, without exactly one match. [`View::changes`] returns the changes since the last snapshot.
     #[error("element {number} is gone: {again}")]
     Stale {
         /// The number.
         number: u32,
-        /// What it was known by, if that is remembered.
+        /// Its description, if still remembered.
         known: Option<Known>,
-        /// Why it was not found again.
+        /// The reason why it was not found again.
         again: AgainError,
     },
-    /// The page cannot be looked at.
+    /// The page cannot be read.
     #[error(transparent)]
     Page(#[from] PageError),
 }
 
 impl View {
-    /// Looks at the page as it is now.
+    /// Takes a snapshot of the page as it is now.
     ///
     /// # Errors
     ///
@@ -71,28 +71,28 @@ impl View {
         Ok(self.take(&captured))
     }
 
-    /// Takes in a page that was read with [`Page::capture`], for those who first look at where it was read.
+    /// Adds a page read with [`Page::capture`], for callers that first check where it was read.
     pub fn take(&mut self, captured: &Captured) -> &Snapshot {
         self.last.insert(Snapshot::new(captured, &mut self.refs))
     }
 
-    /// Forgets the newest snapshot, and no number: what is told next is told whole.
+    /// Forgets the newest snapshot but no numbers: the next report is complete.
     pub fn forget(&mut self) {
         self.last = None;
     }
 
-    /// The newest snapshot.
+    /// Returns the newest snapshot.
     pub fn last(&self) -> Option<&Snapshot> {
         self.last.as_ref()
     }
 
-    /// The numbers that were given.
+    /// Returns the refs assigned.
     pub fn refs(&self) -> &Refs {
         &self.refs
     }
 
-    /// Looks again and says what changed since the last look, in about `budget` estimated tokens. Without a last
-    /// look, everything did.
+    /// Takes a new snapshot and returns the changes since the last one, in about `budget` estimated tokens.
+    /// Without a last snapshot, everything counts as changed.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl View {
         Ok(self.changes_to(&captured, budget))
     }
 
-    /// The same for a page that was read with [`Page::capture`].
+    /// Like `changes`, for a page read with [`Page::capture`].
     pub fn changes_to(&mut self, captured: &Captured, budget: usize) -> Diff {
         let now = Snapshot::new(captured, &mut self.refs);
         let diff = match &self.last {
@@ -116,13 +116,13 @@ impl View {
         diff
     }
 
-    /// The element of a number. One that is gone is looked for by its role, name and heading, and taken only where
-    /// exactly one is like it.
+    /// Returns the element with a number. A gone one is searched by its role, name and heading, and accepted
+    /// only if exactly one matches.
     ///
     /// # Errors
     ///
-    /// [`LocateError`]; after [`LocateError::Stale`] the newest snapshot is the one it was, for what is there now to
-    /// be told against it.
+    /// [`LocateError`]; after [`LocateError::Stale`] the newest snapshot is the previous one, so that the
+    /// current state can be compared with it.
     pub async fn locate(&mut self, page: &Page, number: u32) -> Result<Located, LocateError> {
         match self.refs.lookup(number) {
             Ok(place) => {

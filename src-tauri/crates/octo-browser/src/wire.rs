@@ -1,6 +1,6 @@
-//! What of the protocol is read more leniently than chromiumoxide's types do, or that they do not know yet. Their
-//! lists of words are those of one version: a newer browser's word in a field nobody needs would make an event that
-//! safety rests on unreadable.
+//! Protocol types that are parsed more leniently than chromiumoxide's, or that it does not know yet. Its
+//! enumerations match one browser version: a newer browser's value in an unused field would make an event
+//! unreadable that safety depends on.
 
 use chromiumoxide::{
     Command, Method,
@@ -13,7 +13,7 @@ use chromiumoxide::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A typed command whose answer is read as `R`.
+/// A typed command whose answer is parsed as `R`.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Leniently<C, R> {
@@ -38,7 +38,7 @@ impl<C: Command, R: serde::de::DeserializeOwned + std::fmt::Debug> Command for L
     type Response = R;
 }
 
-/// The list of targets, with what browsers since 2026 say about a tab's place.
+/// The list of targets, including tab positions, which browsers report since 2026.
 pub(crate) type ListTargets = Leniently<GetTargetsParams, Targets>;
 
 #[derive(Debug, Deserialize)]
@@ -47,7 +47,7 @@ pub(crate) struct Targets {
     pub(crate) target_infos: Vec<Target>,
 }
 
-/// A target, as much of it as is used.
+/// The used part of a target.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Target {
@@ -64,7 +64,7 @@ pub(crate) struct Target {
     pub(crate) embedder_data: Option<TabPlace>,
 }
 
-/// What the browser says about a tab's place in its window.
+/// A tab's position in its window, as reported by the browser.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct TabPlace {
@@ -110,7 +110,7 @@ pub(crate) struct FrameTree {
     pub(crate) child_frames: Vec<FrameTree>,
 }
 
-/// A frame, as much of it as is used.
+/// The used part of a frame.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WireFrame {
@@ -125,7 +125,7 @@ pub(crate) struct WireFrame {
     pub(crate) url_fragment: String,
     #[serde(default)]
     pub(crate) security_origin: String,
-    /// The address that could not be reached, where this is an error page.
+    /// The address that failed to load, if this is an error page.
     pub(crate) unreachable_url: Option<String>,
 }
 
@@ -142,7 +142,7 @@ pub(crate) struct FrameNavigated {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OfFrame {
     pub(crate) frame_id: FrameId,
-    /// Why one was detached.
+    /// The reason for the detachment.
     #[serde(default)]
     pub(crate) reason: String,
 }
@@ -190,7 +190,7 @@ pub(crate) struct HistoryEntry {
     pub(crate) url: String,
 }
 
-/// `Page.getLayoutMetrics`, in CSS pixels and in those of the screen.
+/// `Page.getLayoutMetrics`, in CSS and in screen pixels.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LayoutMetrics {

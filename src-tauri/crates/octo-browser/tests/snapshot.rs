@@ -1,4 +1,5 @@
-//! Snapshots of captures recorded from a real browser (the pages lie beside them), and of trees no browser sends.
+//! Snapshots of captures recorded from a real browser (the pages are in the same folder), and of trees no
+//! browser sends.
 #![expect(clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 use std::io::Read;
@@ -16,8 +17,8 @@ use serde_json::{Value, json};
 const PAGES: [&str; 9] =
     ["shop", "table", "table-scrolled", "docs", "form", "form-shown", "admin", "admin-menu", "hostile"];
 
-/// A capture as it was written down. It is read straight into the replies' own types: by way of [`Value`] a long table
-/// costs seconds in a build for tests.
+/// A capture as recorded. It is parsed directly into the replies' types: through [`Value`], a long table takes
+/// seconds in a test build.
 #[derive(Deserialize)]
 struct Recorded {
     title: String,
@@ -100,12 +101,12 @@ fn whole(name: &str) -> String {
     snapshot(name).0.render(WHOLE, Filter::default()).text
 }
 
-/// The numbers in brackets a text holds.
+/// Returns the bracketed numbers in a text.
 fn refs_in(text: &str) -> Vec<u32> {
     text.split('[').skip(1).filter_map(|rest| rest.split_once(']')?.0.parse().ok()).collect()
 }
 
-/// The ref of the first target on the page with this label.
+/// Returns the ref of the first target on the page with this label.
 fn number_of(text: &str, label: &str) -> u32 {
     let rest = text.split_once(label).expect(label).1;
     *refs_in(rest).first().expect("a ref")
@@ -322,7 +323,7 @@ fn built(nodes: Vec<Value>, backends: &[i64], parents: &[i64]) -> Captured {
             { "document": "e", "frame": "g", "session": 7, "url": "", "origin": "", "tree": { "nodes": [] },
               "owner": { "frame": "g", "node": 1 } }]
     });
-    // Moved in: a hundred thousand of them are not copied for nothing.
+    // Moved, to avoid copying a hundred thousand of them.
     capture["frames"][0]["tree"]["nodes"] = Value::Array(nodes);
     serde_json::from_value::<Recorded>(capture).expect("a capture").into()
 }
@@ -383,7 +384,7 @@ proptest! {
 fn no_number_is_given_twice_and_a_place_is_where_it_was_seen() {
     let mut refs = Refs::default();
     let mut given = Vec::new();
-    // Every process counts its nodes from the beginning: one page six times over is six pages of equal nodes.
+    // Every process counts its nodes from the start: six copies of one page are six pages of equal nodes.
     for name in ["a", "b", "c", "d", "e", "f"] {
         let origin = format!("https://{name}.example");
         let mut captured = captured("form");

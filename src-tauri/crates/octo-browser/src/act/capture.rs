@@ -1,4 +1,4 @@
-//! A page read for a snapshot.
+//! Reads a page for a snapshot.
 
 use super::{LIMIT, spot::Spot};
 use crate::{
@@ -17,20 +17,19 @@ use crate::{
 use futures::future::join_all;
 use std::time::Duration;
 
-/// How often a page that goes elsewhere while it is read is read again.
+/// Number of reads attempted when the page navigates while being read.
 const TRIES: u32 = 3;
 
-/// How long a page may take to be read: measured, the largest pages of documentation need one second, on a machine
-/// with nothing else to do.
+/// Timeout for reading a page. The largest documentation pages took one second on an idle machine.
 const READING: Duration = Duration::from_secs(15);
 
 impl Page {
-    /// The accessibility tree of every frame, and one layout for each session. Nothing is written into the page.
+    /// Captures the accessibility tree of every frame and one layout per session. Writes nothing into the page.
     ///
     /// # Errors
     ///
-    /// [`PageError`]; [`PageError::Moving`] where no reading was of one document. A frame that goes while it is read is
-    /// left out.
+    /// [`PageError`]; [`PageError::Moving`] if no attempt read a single document. A frame that disappears
+    /// during the read is left out.
     pub async fn capture(&self) -> Result<Captured, PageError> {
         for _ in 0..TRIES {
             let mut steady = self.steady();
@@ -44,13 +43,13 @@ impl Page {
         Err(PageError::Moving)
     }
 
-    /// Reads the page once. None where the frames were others at the end than at the beginning: what was read may be of
-    /// either.
+    /// Reads the page once. Returns `None` if the frames changed during the read, because the result may mix
+    /// both states.
     async fn capture_once(&self) -> Result<Option<Captured>, PageError> {
         let about =
             Leniently::<_, TargetNews>::new(GetTargetInfoParams { target_id: Some(self.target().clone()) });
         let title = async { self.link().call(None, about, LIMIT).await.map(|news| news.target_info.title) };
-        // The page itself needs to be asked nothing first; what its frames are is learnt meanwhile.
+        // The main frame needs no preparatory question; its frames are listed meanwhile.
         let (frames, metrics, title, layout, tree) = tokio::join!(
             self.frames(),
             self.call(Leniently::<_, LayoutMetrics>::new(GetLayoutMetricsParams {}), LIMIT),
@@ -95,7 +94,8 @@ impl Page {
                 owner,
             });
         }
-        // What was asked before may have been answered by what came since: text is told as of where it was read.
+        // A reply may describe an earlier document than later replies do, so the text is attributed to the
+        // document it was read from.
         let now = self.frames().await?;
         let is_the_one = |document: &str, frame: &str, origin: &str| {
             now.iter().any(|now| now.id.inner() == frame && now.document == document && now.origin == origin)
@@ -122,7 +122,7 @@ impl Page {
             let owner = GetFrameOwnerParams::new(frame.id.clone());
             let node = self.call_in(&parent.session, owner, LIMIT).await.ok()?.backend_node_id;
             let model = GetBoxModelParams { backend_node_id: Some(node), ..Default::default() };
-            // An element that is not shown has none, and its frame no place.
+            // An element that is not shown has no box model, so its frame has no position.
             let model = self.call_in(&parent.session, model, LIMIT).await.ok().map(|answer| answer.model);
             let (inset, shown) = model.map_or(((0.0, 0.0), Shown::Otherwise), |model| {
                 let (outer, inner) =
@@ -138,12 +138,12 @@ impl Page {
     }
 }
 
-/// Compares the corners of an element, clockwise from its upper left one, with how large it is before it is shown.
+/// Compares the corners of an element, clockwise from the upper left, with its untransformed size.
 fn how_shown(corners: &[f64], width: i64, height: i64) -> Shown {
     let [left, top, right, right_top, far_right, far_bottom, left_bottom, bottom] = *corners else {
         return Shown::Otherwise;
     };
-    // Sizes are whole numbers.
+    // Sizes are rounded to whole numbers.
     let near = |one: f64, other: f64| (one - other).abs() <= 1.0;
     let is_upright =
         near(right_top, top) && near(far_right, right) && near(far_bottom, bottom) && near(left_bottom, left);

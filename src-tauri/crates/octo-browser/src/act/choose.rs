@@ -1,10 +1,11 @@
-//! Native lists. Their options are shown in a window of the system's, where no input of a page arrives.
+//! Native lists. Their options open in a system window that page input does not reach.
 
 use super::{ActError, Audience, Unfit, Way};
 use crate::{Page, snapshot::Place};
 use serde_json::json;
 
-/// Chooses options of a list, or of the list an option is in, by what they say or by their values; of lists of several, all that are wanted and no others.
+/// Chooses options of a list, or of the list that contains the given option, by label or value. In a
+/// multiple-choice list exactly the wanted options end up selected.
 const CHOOSE: &str = "function(wanted) {
     const one = this.localName === 'label' && this.control ? this.control : this.closest?.('select') || this;
     if (one.localName !== 'select') return 'none';

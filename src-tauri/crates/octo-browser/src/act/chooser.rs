@@ -1,4 +1,4 @@
-//! The browser's own choice of files, which a page can open on the person's screen.
+//! The browser's file chooser, which a page can open on the person's screen.
 
 use crate::{
     Events, Heard, Page,
@@ -9,7 +9,7 @@ use crate::{
 };
 use futures::FutureExt as _;
 
-/// What a page asks files for.
+/// A page's request for files.
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Asked {
@@ -18,8 +18,9 @@ pub(super) struct Asked {
     pub backend_node_id: Option<i64>,
 }
 
-/// While it is held, no choice of files opens: it would stand before the browser until the person closes it, for
-/// something they did not press. It must end with the act: the person's own button would be dead.
+/// Guard that keeps any file chooser from opening. A chooser would block the browser until the person closes
+/// it, although they did not press anything. It must be dropped with the act, otherwise the person's own file
+/// buttons stop working.
 pub(super) struct Chooser<'p> {
     page: &'p Page,
     on: SessionId,
@@ -27,14 +28,14 @@ pub(super) struct Chooser<'p> {
 }
 
 impl<'p> Chooser<'p> {
-    /// Commands of one session are carried out in their order: what comes after this opens none.
+    /// The browser executes a session's commands in order, so no later command opens a chooser.
     pub(super) fn held_back(page: &'p Page, on: SessionId) -> Self {
         let events = page.link().events(Some(&on));
         page.link().tell(Some(&on), SetInterceptFileChooserDialogParams::new(true));
         Self { page, on, events }
     }
 
-    /// Waits until the page asks for files; none where it is gone.
+    /// Waits until the page asks for files; `None` if the page is gone.
     pub(super) async fn asked(&mut self) -> Option<Asked> {
         loop {
             match self.events.next().await {
@@ -47,7 +48,7 @@ impl<'p> Chooser<'p> {
         }
     }
 
-    /// Whether it has asked for files by now.
+    /// Returns whether the page has asked for files by now.
     pub(super) fn has_asked(&mut self) -> bool {
         self.asked().now_or_never().flatten().is_some()
     }

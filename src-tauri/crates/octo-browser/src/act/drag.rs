@@ -1,4 +1,4 @@
-//! Dragging: by the mouse alone, or as the browser's own drag and drop where the page asks for that.
+//! Dragging, by mouse events alone or as the browser's native drag and drop if the page uses it.
 
 use super::{ActError, Audience, Cover, LIMIT, Unfit, Way, place::session, pointer::Held, press::Pressable};
 use crate::{
@@ -15,14 +15,14 @@ use crate::{
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// So many steps of the pointer: some pages look at its way.
+/// Number of pointer moves per drag: some pages track the pointer's path.
 const STEPS: u32 = 8;
 
-/// How long the browser may take to say that a drag of its own began. It says so while the movement that begins it is
-/// taken in; this is room for a busy machine.
+/// How long the browser may take to report that a native drag began. It normally does so while handling the
+/// movement that starts it; the rest is slack for a busy machine.
 const BEGINS: Duration = Duration::from_millis(60);
 
-/// Outside of all that is seen of a page.
+/// A point outside the viewport.
 const OUTSIDE: (f64, f64) = (-1.0, -1.0);
 
 #[derive(serde::Deserialize)]
@@ -30,7 +30,7 @@ struct Intercepted {
     data: DragData,
 }
 
-/// While it is held, the browser's own drags are told and not begun on the person's screen.
+/// Guard under which the browser reports native drags instead of starting them on the person's screen.
 struct Interception<'p> {
     page: &'p Page,
     on: SessionId,
@@ -38,7 +38,7 @@ struct Interception<'p> {
 
 impl<'p> Interception<'p> {
     async fn begin(page: &'p Page, on: &SessionId) -> Result<Self, PageError> {
-        // Held before it is asked for: one that is begun and given up must not outlive this.
+        // Create the guard before asking for interception, so that an abandoned request is undone as well.
         let held = Self { page, on: on.clone() };
         page.call_in(on, SetInterceptDragsParams::new(true), LIMIT).await?;
         Ok(held)
@@ -56,12 +56,12 @@ impl Page {
         if from.session != to.session {
             return Err(Unfit::TwoFrames.into());
         }
-        // The browser makes a click of a button that goes down and up in the same one.
+        // The browser turns a press and release within the same control into a click.
         if self.is_one_control(from, to).await? {
             return Err(Unfit::SameControl.into());
         }
         let on = session(from);
-        // What is dragged onto may itself be out of sight at first; its place counts once both are where they stay.
+        // The drop target may be out of view at first; its position counts once both ends have stopped moving.
         self.parts(to).await?;
         let start = self.pressable(from).await?;
         let onto = self.pressable_where_it_is(to).await?;
@@ -92,7 +92,7 @@ impl Page {
             };
             self.call_in(&on, moved, LIMIT).await?;
             held.moved(at);
-            // A drag begins some pixels away from where the button went down.
+            // A drag starts only some pixels away from the press.
             if step <= 2 {
                 dragged = intercepted(&mut events).await;
             }
@@ -108,7 +108,7 @@ impl Page {
             if let Some(data) = &dragged {
                 self.drag_event(&on, DispatchDragEventType::DragCancel, end, data).await?;
             }
-            // The button comes up where nothing is that could take what is dragged.
+            // Release the button at a point with no drop target.
             held.moved(OUTSIDE);
             return Err(ActError::Covered(cover));
         }
@@ -128,8 +128,9 @@ impl Page {
         Ok(Way::Input)
     }
 
-    /// What takes the drop instead of the element it is for. What is dragged may be there itself, and so may a picture
-    /// of it that the page made, which was under the pointer half-way too.
+    /// Returns the element that would take the drop instead of the target. The dragged element itself may be at
+    /// the drop point, or a drag image that the page made and that was under the pointer half-way too; neither
+    /// counts.
     async fn in_the_way(
         &self,
         from: &Place,
@@ -157,7 +158,7 @@ impl Page {
     }
 }
 
-/// What the browser would drag, if it begins to.
+/// Waits for the browser to report a native drag, and returns its data.
 async fn intercepted(events: &mut Events) -> Option<DragData> {
     let until = Instant::now() + BEGINS;
     loop {

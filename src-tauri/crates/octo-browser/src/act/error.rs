@@ -1,92 +1,92 @@
-//! Why something was not done.
+//! Reasons why an act failed.
 
 use crate::{CallError, PageError, snapshot::Place};
 
-/// Why something was not done.
+/// The reason why an act failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ActError {
-    /// The element is not in the page any more.
+    /// The element is no longer in the page.
     #[error("the element is gone")]
     Gone,
-    /// Something else would be pressed in its place.
+    /// Another element would receive the click.
     #[error("something else covers the element")]
     Covered(Cover),
-    /// It takes no room on the page, or cannot be scrolled to.
+    /// The element has no size on the page, or cannot be scrolled to.
     #[error("the element takes no room on the page")]
     NoRoom,
-    /// It is not of the kind that takes this.
+    /// The element does not support this act.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    /// The page went elsewhere before it was done to its end: the rest of it was kept from the page that came.
+    /// The page navigated before the act was finished. The rest of the act was not sent to the new page.
     #[error("the page went elsewhere meanwhile")]
     Left,
-    /// The page did not answer, or said no.
+    /// The page did not answer, or refused.
     #[error(transparent)]
     Page(PageError),
 }
 
-/// What covers an element.
+/// An element that covers the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cover {
-    /// Where it is, to be pressed or closed.
+    /// Reference to the covering element, so that it can be clicked or closed.
     pub place: Option<Place>,
-    /// Its tag, name and text: the page's words.
+    /// Its tag, name and text; page-controlled.
     pub words: String,
 }
 
-/// What an element does not take. The words are for the model.
+/// The reason why an element does not support an act. The messages are for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
-    /// A field that is switched off.
+    /// The field is disabled or read-only.
     #[error("it is disabled or read-only")]
     Closed,
-    /// No text goes in.
+    /// The element takes no text.
     #[error("it is no field for text")]
     NoText,
-    /// The page undid what was written at once.
+    /// The page reverted the text immediately.
     #[error("the page did not take the text")]
     NotTaken,
-    /// The value has another form than the field's.
+    /// The value's format does not match the field.
     #[error(
         "it did not take that value: dates are 2026-11-22, times 09:30, weeks 2026-W47, colours #rrggbb, boxes true or false"
     )]
     NotAccepted,
-    /// It is no native list.
+    /// The element is not a native list.
     #[error("it is no native list: click it and then the option")]
     NoList,
-    /// The list has no such option; these are the first it has, in the page's words.
+    /// The list has no such option. Contains the first options it does have, as labelled by the page.
     #[error("it has no such option that can be chosen")]
     NoSuchOption(Vec<String>),
-    /// Several were wanted of a list of one.
+    /// Several options were given for a single-choice list.
     #[error("only one option can be chosen there")]
     OneOption,
-    /// No files go in.
+    /// The element takes no files.
     #[error("it is no field for files, and opened no choice of files")]
     NoFiles,
-    /// The field takes one file.
+    /// The field takes only one file.
     #[error("only one file can be given there")]
     OneFile,
-    /// No such key.
+    /// The key name is unknown.
     #[error("that key is not known: name one such as Enter, Tab, Escape, ArrowDown, Mod+A")]
     UnknownKey,
-    /// Keys do not go there.
+    /// The element cannot receive keys.
     #[error(
         "it cannot have the focus: press keys in a field or a control, or without ref where the focus is"
     )]
     NoFocus,
-    /// The focus went elsewhere since it was looked where it is.
+    /// The focus moved since it was last checked.
     #[error("the focus is elsewhere by now: give ref, or take a snapshot to see where it is")]
     FocusMoved,
-    /// A drag that would only press what both of its ends are in.
+    /// Both ends of the drag are in the same control, so the drag would only click it.
     #[error("both ends are in the same control, which a drag would only press: click it")]
     SameControl,
-    /// A text to scroll to is nowhere.
+    /// The text to scroll to is not on the page.
     #[error("the page shows no such text")]
     NoSuchText,
-    /// A text did not come, or did not go, in time.
+    /// A text did not appear or disappear in time.
     #[error("that did not happen within ten seconds")]
     NotInTime,
-    /// Two elements of processes that share no drag.
+    /// The two elements are in different processes, which cannot share a drag.
     #[error("both must be in the same frame")]
     TwoFrames,
 }
@@ -100,7 +100,7 @@ impl From<PageError> for ActError {
     }
 }
 
-/// What the browser says of nodes that are in no document, or whose document is another by now.
+/// Returns whether a browser message means that a node is detached or belongs to a replaced document.
 fn is_gone(message: &str) -> bool {
     [
         "No node with given id",

@@ -1,4 +1,4 @@
-//! Keys by their names.
+//! Key names.
 
 use super::{ActError, Audience, LIMIT, Unfit, Way, place::session};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     snapshot::Place,
 };
 
-/// A key: its name in events, its place on the keyboard, its number, and what it writes.
+/// A key: its event name, keyboard code, Windows key code and the text it produces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     name: String,
@@ -19,18 +19,18 @@ pub(super) struct Key {
     text: Option<String>,
 }
 
-/// A key with what is held down beside it. What is judged and what is pressed are read by this alone.
+/// A key with its modifiers. Both the safety check and the key press read the key from here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stroke {
     modifiers: i64,
     key: Key,
 }
 
-/// The names people have for a key, its name in events, its place, its number, and what it writes.
+/// A named key: accepted names, event name, keyboard code, Windows key code and the text it produces.
 type Named = (&'static [&'static str], &'static str, &'static str, i64, Option<&'static str>);
 
-/// Keys with names: the names people have for them, and those of events and of the keyboard (UI Events KeyboardEvent
-/// key and code values), and the number Windows has for them.
+/// Keys with names: the accepted names, the UI Events `KeyboardEvent` `key` and `code` values, and the Windows
+/// key code.
 const NAMED: &[Named] = &[
     (&["enter", "return"], "Enter", "Enter", 13, Some("\r")),
     (&["numpadenter"], "Enter", "NumpadEnter", 13, Some("\r")),
@@ -55,7 +55,7 @@ const NAMED: &[Named] = &[
     (&["meta", "command", "cmd"], "Meta", "MetaLeft", 91, None),
 ];
 
-/// Signs by their keys on a US keyboard: plain, with Shift, the key's name and its Windows number.
+/// Symbols by their keys on a US keyboard: plain, with Shift, keyboard code and Windows key code.
 const SIGNS: &[(char, char, &str, i64)] = &[
     ('`', '~', "Backquote", 192),
     ('-', '_', "Minus", 189),
@@ -70,7 +70,7 @@ const SIGNS: &[(char, char, &str, i64)] = &[
     ('/', '?', "Slash", 191),
 ];
 
-/// What Shift makes of the digits, from 0 on.
+/// Characters that Shift produces from the digits, starting at 0.
 const SHIFTED_DIGITS: &str = ")!@#$%^&*(";
 
 const ALT: i64 = 1;
@@ -78,12 +78,12 @@ const CONTROL: i64 = 2;
 const META: i64 = 4;
 const SHIFT: i64 = 8;
 
-/// What is held down beside a key.
+/// The modifiers held down with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeldKeys {
     Nothing,
     Shift,
-    /// Alt, Control or Meta, with or without Shift: a shortcut.
+    /// Alt, Control or Meta, with or without Shift; makes a shortcut.
     Command {
         with_alt: bool,
         with_shift: bool,
@@ -96,16 +96,16 @@ fn modifier(name: &str) -> Option<i64> {
         "control" | "ctrl" => Some(CONTROL),
         "meta" | "command" | "cmd" => Some(META),
         "shift" => Some(SHIFT),
-        // Octo runs on the computer whose browser it drives.
+        // Octo runs on the same computer as the browser it drives.
         "mod" | "controlormeta" | "cmdorctrl" => Some(if cfg!(target_os = "macos") { META } else { CONTROL }),
         _ => None,
     }
 }
 
 impl Stroke {
-    /// Reads `Enter`, `ctrl+a`, `Control++`. None for a key nobody knows.
+    /// Parses keys such as `Enter`, `ctrl+a` or `Control++`. Returns `None` for an unknown key.
     pub(crate) fn read(keys: &str) -> Option<Self> {
-        // `+` alone, or at the end, is the key itself.
+        // A lone or trailing `+` is the key itself.
         let (held, last) = match keys.strip_suffix('+') {
             Some(before) => (before.trim_end_matches('+'), "+"),
             None => keys.rsplit_once('+').unwrap_or(("", keys)),
@@ -116,17 +116,17 @@ impl Stroke {
         Some(Self { modifiers, key: Key::read(last, modifiers)? })
     }
 
-    /// The key's place on the keyboard: `Enter`, `KeyV`; empty where a US keyboard has none.
+    /// Returns the keyboard code, such as `Enter` or `KeyV`; empty if a US keyboard has no such key.
     pub(crate) fn code(&self) -> &str {
         &self.key.code
     }
 
-    /// Whether it writes something where text goes.
+    /// Returns whether the key inserts text into a text field.
     pub(crate) fn writes(&self) -> bool {
         self.text().is_some()
     }
 
-    /// What it writes where text goes.
+    /// Returns the text that the key inserts into a text field.
     pub(crate) fn text(&self) -> Option<&str> {
         self.key.text.as_deref()
     }
@@ -142,7 +142,7 @@ impl Stroke {
         }
     }
 
-    /// The key that writes a character, if there is one on a US keyboard.
+    /// Returns the key that produces a character on a US keyboard, if any.
     pub(super) fn writing(character: char) -> Option<Self> {
         let key = Key::of(character)?;
         let is_shifted = character.is_ascii_uppercase()
@@ -178,7 +178,8 @@ impl Stroke {
         }
     }
 
-    /// What the system makes of a shortcut. Events from here do not pass through it, so a field would not follow.
+    /// Returns the editing commands that the system makes of a shortcut. Synthetic events bypass the system, so
+    /// a field would not react to them otherwise.
     fn commands(&self) -> Option<Vec<String>> {
         let is_shortcut = self.modifiers & (CONTROL | META) != 0 && self.modifiers & ALT == 0;
         let command = match self.key.code.as_str() {
@@ -242,7 +243,7 @@ impl Key {
     }
 }
 
-/// Whether this names a key, or a key with others held down, that can be pressed.
+/// Returns whether `keys` names a key, with or without modifiers, that can be pressed.
 pub fn knows_key(keys: &str) -> bool {
     Stroke::read(keys).is_some()
 }
@@ -261,7 +262,8 @@ impl Page {
                 self.show_where(place, audience).await?;
                 match self.focus(place).await {
                     Ok(()) => {}
-                    // It is never clicked for that: a click does more than a key, and is judged by itself.
+                    // Do not click the element to focus it: a click does more than a key and is judged
+                    // separately.
                     Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => {
                         return Err(Unfit::NoFocus.into());
                     }
@@ -274,7 +276,8 @@ impl Page {
         Ok(Way::Input)
     }
 
-    /// Down and up, sent at once: nothing can leave the key pressed.
+    /// Presses and releases a key. Both events are sent at once, so an abandoned call cannot leave the key
+    /// down.
     pub(super) async fn strike(&self, on: &SessionId, stroke: &Stroke) -> Result<(), PageError> {
         let (down, up) = tokio::join!(
             biased;
@@ -286,7 +289,7 @@ impl Page {
         Ok(())
     }
 
-    /// One after the other, without waiting for each: the browser takes them in order.
+    /// Presses keys in sequence without waiting for each one; the browser handles them in order.
     pub(super) async fn strike_all(&self, on: &SessionId, strokes: &[Stroke]) -> Result<(), PageError> {
         let Some((last, before)) = strokes.split_last() else { return Ok(()) };
         for stroke in before {

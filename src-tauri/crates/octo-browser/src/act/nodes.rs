@@ -1,4 +1,4 @@
-//! What has the focus, and how two nodes stand to each other: what is to be pressed is looked at again right before.
+//! The focused element and relations between nodes, rechecked immediately before input.
 
 use super::{
     ActError, Audience, Cover, LIMIT, Unfit, WORLD, Way,
@@ -24,15 +24,16 @@ use serde_json::Value;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// The deepest that shadow roots are gone down into for the focus.
+/// Maximum depth of shadow roots searched for the focus.
 const DEPTH: usize = 32;
 
-/// How often, and how long after each other, it is looked whether what was to be pressed at a point is there.
+/// Number of checks, and the delay between them, for the expected element to be at a point.
 const LOOKS: u32 = 6;
 const STILL: Duration = Duration::from_millis(30);
 
-/// What a node is pressed as when a button goes down in one part of a control and up in another. A role is the page's
-/// word, and counts: what calls itself a button takes clicks.
+/// Finds the control that receives the click if the button is pressed in one part of it and released in
+/// another. The role counts even though the page sets it: an element that declares itself a button takes
+/// clicks.
 const SAME_CONTROL: &str = "function(other) {
     const above = (one) => one.assignedSlot || one.parentNode || one.host || null;
     if (this === other) return true;
@@ -45,13 +46,13 @@ const SAME_CONTROL: &str = "function(other) {
     return false;
 }";
 
-/// Whether a node is the other or a part of it, shadow roots and slots included.
+/// Returns whether a node is the other one or inside it, including through shadow roots and slots.
 const IS_IN: &str = "function(whole) {
     for (let one = this; one; one = one.assignedSlot || one.parentNode || one.host || null) if (one === whole) return true;
     return false;
 }";
 
-/// `DOM.describeNode`, as much of it as is used.
+/// The used part of the `DOM.describeNode` response.
 #[derive(Debug, Deserialize)]
 struct Described {
     node: DescribedNode,
@@ -68,8 +69,8 @@ struct DescribedNode {
 }
 
 impl Page {
-    /// What has the focus in the main frame, closed shadow roots included. A frame that has it is the element that
-    /// holds the frame; nothing where there is not even a body.
+    /// Returns the focused element of the main frame, including inside closed shadow roots. If a frame has the
+    /// focus, this is the element that embeds it; `None` if the document has no body.
     ///
     /// # Errors
     ///
@@ -102,7 +103,7 @@ impl Page {
         Ok(found)
     }
 
-    /// Calls a function on a node, in a world the page cannot reach, with another node of its frame.
+    /// Calls a function on a node with another node of its frame as argument, in an isolated world.
     async fn ask_with(&self, place: &Place, other: &Place, function: &str) -> Result<Value, PageError> {
         let (this, that) = (self.held(place).await?, self.held(other).await?);
         let call = CallFunctionOnParams {
@@ -125,8 +126,8 @@ impl Page {
         Ok(self.call_in(&on, resolve, LIMIT).await?.object.object_id)
     }
 
-    /// Lets go of the nodes that were asked: each would be kept from being forgotten until the page goes. Nothing of
-    /// it is waited for.
+    /// Releases the nodes that were queried; otherwise the browser keeps them until the page is unloaded. Does
+    /// not wait for completion.
     pub fn let_nodes_go(&self, place: Option<&Place>) {
         let main = self.session().clone();
         let other = place.map(session).filter(|on| *on != main);
@@ -135,7 +136,8 @@ impl Page {
         }
     }
 
-    /// Whether a button that goes down on one and up on the other presses something that both are in.
+    /// Returns whether pressing the button on one node and releasing it on the other clicks a control that
+    /// contains both.
     pub(super) async fn is_one_control(&self, from: &Place, to: &Place) -> Result<bool, ActError> {
         if node(from) == node(to) {
             return Ok(true);
@@ -146,7 +148,7 @@ impl Page {
         Ok(self.ask_with(from, to, SAME_CONTROL).await? != Value::Bool(false))
     }
 
-    /// Waits for a moment until a point is an element's, or a part's of it.
+    /// Waits a moment until an element, or a part of it, is at a point.
     pub(super) async fn is_there_at(
         &self,
         place: &Place,
@@ -167,7 +169,7 @@ impl Page {
         Ok(Err(Cover { place: cover, words: String::new() }))
     }
 
-    /// Presses a key where the focus is, if that is still this element.
+    /// Presses a key if this element still has the focus.
     pub(super) async fn press_at_focus(&self, place: &Place, keys: &str) -> Result<Way, ActError> {
         let stroke = Stroke::read(keys).ok_or(Unfit::UnknownKey)?;
         let on: SessionId = session(place);

@@ -1,7 +1,7 @@
-//! What the person sees of an act: a pointer that moves to the element, and a frame around it.
+//! Visible feedback for the person: a pointer that moves to the element, and a frame around it.
 //!
-//! They are drawn by one element of ours at the end of the page, with a closed shadow root that no script of the page
-//! can look into. It takes no clicks, holds no text, and goes with [`Page::clear_overlay`].
+//! Both are drawn by one element at the end of the page, with a closed shadow root that no page script can
+//! inspect. It takes no clicks, contains no text, and is removed by [`Page::clear_overlay`].
 
 use super::spot::Spot;
 use crate::{
@@ -10,25 +10,25 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Whether somebody watches.
+/// The audience of an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// The person, who sees each step in the page itself.
+    /// The person, who watches each step in the page.
     Person,
-    /// The person, who was asked about the step: it is done once they have seen where.
+    /// The person, who was asked about this step: it runs only after they have seen where.
     Asked,
-    /// Nobody: nothing is drawn.
+    /// No audience: nothing is drawn.
     Nobody,
 }
 
-/// How long the pointer is on its way, and a moment more.
+/// How long the pointer moves, plus a short pause.
 const ARRIVING: Duration = Duration::from_millis(200);
 
-/// How long the page may take to draw or to clear.
+/// Timeout for drawing or clearing.
 const DRAWING: Duration = Duration::from_secs(2);
 
-/// Draws. It keeps what it drew on between the calls, in a world the page cannot reach. What is not drawn anew for a
-/// minute goes by itself, also where Octo ended without taking it away.
+/// Draws the overlay. The element is kept between calls, in an isolated world. An overlay that is not redrawn
+/// for a minute removes itself, even if Octo exited without clearing it.
 const DRAW: &str = "((x, y, boxes) => {
     let it = globalThis.octoOverlay;
     if (!it || !it.host.isConnected) {
@@ -43,7 +43,7 @@ const DRAW: &str = "((x, y, boxes) => {
             + '.hand{position:absolute;left:0;top:0;width:22px;height:22px' + (calm ? '}' : ';transition:transform 160ms ease-out}');
         root.append(style);
         (document.body || document.documentElement).append(host);
-        // Above dialogs of the page too, which are drawn over everything else.
+        // Also above the page's dialogs, which are in the top layer.
         try { host.popover = 'manual'; host.showPopover(); } catch { /* An older browser draws it below them. */ }
         it = globalThis.octoOverlay = { host, root };
     }
@@ -73,13 +73,13 @@ const DRAW: &str = "((x, y, boxes) => {
     it.until = setTimeout(() => { it.host.remove(); if (globalThis.octoOverlay === it) delete globalThis.octoOverlay; }, 60000);
 })";
 
-/// Takes away what was drawn, and answers after the page has been drawn without it.
+/// Removes the overlay, and answers after the page was painted without it.
 const CLEAR: &str = "(() => { const it = globalThis.octoOverlay; if (!it) return false; clearTimeout(it.until); it.host.remove(); delete globalThis.octoOverlay; return true; })()";
 
 impl Page {
-    /// Moves the pointer that the person sees, and frames what is used. It is sent before the first input of the act,
-    /// which a page takes in this order: what leads elsewhere is pointed out too. Nothing waits for the pointer to
-    /// arrive but an act that the person was asked about.
+    /// Moves the visible pointer and frames the element in use. This is sent before the first input of the act,
+    /// and the page handles both in order, so an act that navigates is also shown. Only an act that the person
+    /// was asked about waits for the pointer to arrive.
     pub(super) async fn point_out(
         &self,
         audience: Audience,
@@ -96,7 +96,7 @@ impl Page {
         });
         let boxes = serde_json::Value::from(Vec::from_iter(boxes));
         let draw = format!("{DRAW}({x}, {y}, {boxes})");
-        // A page that cannot be drawn on can be acted on all the same.
+        // A page that cannot be drawn on can still be acted on.
         if let Err(error) = self.draw(draw, audience).await {
             tracing::debug!(%error, "the pointer was not drawn");
         }
@@ -105,7 +105,7 @@ impl Page {
     async fn draw(&self, draw: String, audience: Audience) -> Result<(), PageError> {
         let cleared = self.cleared();
         let world: ExecutionContextId = self.world(self.session(), self.main_frame().inner()).await?;
-        // Taken away since: the page was let go of.
+        // The overlay was cleared meanwhile because the page was released.
         if cleared != self.cleared() {
             return Ok(());
         }
@@ -123,8 +123,7 @@ impl Page {
         Ok(())
     }
 
-    /// Takes everything away that was drawn onto the page for its person: before pictures for a model, and when the
-    /// task ends.
+    /// Removes everything drawn for the person: before a picture for a model, and when the turn ends.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Where an element is.
+//! Positions of elements.
 
 use super::{ActError, LIMIT, WORLD, spot::Spot};
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Where a frame is shown, and how much larger than it is.
+/// The position and scale at which a frame is shown.
 pub(super) struct Opening {
     left: f64,
     top: f64,
@@ -27,13 +27,13 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// A point of the frame, in the page around it.
+    /// Converts a point of the frame to the enclosing page's coordinates.
     pub(super) fn outside(&self, (x, y): (f64, f64)) -> (f64, f64) {
         (self.left + x * self.wide, self.top + y * self.high)
     }
 }
 
-/// A node that is held for several questions, in a world the page cannot reach.
+/// A handle on a node for several queries, in an isolated world.
 pub(super) struct Grip {
     on: SessionId,
     pub(super) object: Option<RemoteObjectId>,
@@ -48,17 +48,17 @@ pub(super) fn session(place: &Place) -> SessionId {
 }
 
 impl Page {
-    /// Calls a function on a node, in a world the page cannot reach.
+    /// Calls a function on a node, in an isolated world.
     ///
     /// # Errors
     ///
-    /// [`PageError`]; [`crate::CallError::Refused`] where the node is gone.
+    /// [`PageError`]; [`crate::CallError::Refused`] if the node is gone.
     pub async fn ask(&self, place: &Place, function: &str, given: Vec<Value>) -> Result<Value, PageError> {
         let grip = self.grip(place).await?;
         self.ask_in(&grip, function, given).await
     }
 
-    /// Takes hold of a node, for several questions to it.
+    /// Acquires a handle on a node for several queries.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl Page {
         Ok(Grip { object: self.object(&on, world, node(place)).await?, on })
     }
 
-    /// Calls a function on a node that is held. It answers also when the node has left its document since.
+    /// Calls a function on a node through its handle. This works even after the node has left its document.
     ///
     /// # Errors
     ///
@@ -84,23 +84,23 @@ impl Page {
         self.ask_object(&grip.on, grip.object.clone(), function, given.collect()).await
     }
 
-    /// Whether a node is still in its document, and its document in the page.
+    /// Returns whether a node is still in its document, and its document in the page.
     ///
     /// # Errors
     ///
-    /// [`PageError`] when the page cannot be asked.
+    /// [`PageError`] if the page cannot be queried.
     pub async fn is_there(&self, place: &Place) -> Result<bool, PageError> {
         use crate::CallError::{Gone, Refused};
         match self.ask(place, "function() { return this.isConnected; }", Vec::new()).await {
             Ok(answer) => Ok(answer == Value::Bool(true)),
             Err(PageError::Call(Refused { .. })) => Ok(false),
-            // The session of a frame that went; the page's own going is told as such.
+            // The session of a removed frame; the loss of the page itself is a separate error.
             Err(PageError::Call(Gone { .. })) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// The document of the main frame, to be asked.
+    /// Returns a reference to the main frame's document, for queries.
     ///
     /// # Errors
     ///
@@ -116,8 +116,8 @@ impl Page {
         })
     }
 
-    /// What is at a point of what is seen of the page. In a frame of another process it is the element that holds
-    /// the frame.
+    /// Returns the element at a point of the viewport. For a frame in another process this is the element that
+    /// embeds the frame.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Page {
         Ok(self.place_of_hit(self.session(), &hit, frame.as_ref()))
     }
 
-    /// Scrolls to an element and says where its first visible part is, in the page as it is seen.
+    /// Scrolls to an element and returns the position of its first visible part in the viewport.
     ///
     /// # Errors
     ///
@@ -150,23 +150,23 @@ impl Page {
         Ok(Spot::around(&[first.0, first.1, last.0, last.1]))
     }
 
-    /// The parts of an element that are seen, after it was scrolled to.
+    /// Scrolls to an element and returns its visible parts.
     pub(super) async fn parts(&self, place: &Place) -> Result<(Vec<Spot>, VisualViewport), ActError> {
         let on = session(place);
         let scroll =
             ScrollIntoViewIfNeededParams { backend_node_id: Some(node(place)), ..Default::default() };
-        // Sent together, for the page takes them in order: where it is then, and not before.
+        // Send both together: the page handles them in order, so the position is measured after the scroll.
         let (scrolled, parts) =
             tokio::join!(biased; self.call_in(&on, scroll, LIMIT), self.parts_where_they_are(place));
         match scrolled.map_err(ActError::from) {
             Ok(_) => parts,
-            // It has no box of its own.
+            // The element has no box of its own.
             Err(ActError::Page(PageError::Call(crate::CallError::Refused { .. }))) => Err(ActError::NoRoom),
             Err(error) => Err(error),
         }
     }
 
-    /// The parts of an element that are seen now.
+    /// Returns the parts of an element that are visible now, without scrolling.
     pub(super) async fn parts_where_they_are(
         &self,
         place: &Place,
@@ -185,17 +185,17 @@ impl Page {
         let parts = quads.iter().map(|quad| Spot::around(quad.inner()));
         let seen = parts.map(|part| part.within(view.client_width, view.client_height));
         let mut seen: Vec<Spot> = seen.filter(|part| part.is_there()).collect();
-        // The largest first: the first line of a link may be one letter long.
+        // The largest first: the first line of a link may be a single letter long.
         seen.sort_by(|a, b| (b.width * b.height).total_cmp(&(a.width * a.height)));
         if seen.is_empty() { Err(ActError::NoRoom) } else { Ok((seen, view)) }
     }
 
-    /// What is seen of a session's page.
+    /// Returns the visual viewport of a session.
     pub(super) async fn seen(&self, on: &SessionId) -> Result<VisualViewport, PageError> {
         Ok(self.call_in(on, GetLayoutMetricsParams {}, LIMIT).await?.css_visual_viewport)
     }
 
-    /// How far a session's corner is from the page's.
+    /// Returns the offset of a session's origin from the page's.
     pub(super) async fn shift(&self, place: &Place) -> Result<(f64, f64), ActError> {
         if place.session == *self.session().inner() {
             return Ok((0.0, 0.0));
@@ -210,7 +210,7 @@ impl Page {
         Ok((x, y))
     }
 
-    /// The session around a session, and the element there that holds it.
+    /// Returns the parent session, and the element there that embeds this session.
     pub(super) async fn holder(
         &self,
         frames: &[Frame],
@@ -226,13 +226,14 @@ impl Page {
         Ok(Some((outer, owner.backend_node_id)))
     }
 
-    /// How a session shows what is in the frame of another process that an element of it holds.
+    /// Returns the position and scale at which a session shows the out-of-process frame embedded by one of its
+    /// elements.
     pub(super) async fn opening(&self, on: &SessionId, owner: BackendNodeId) -> Result<Opening, ActError> {
         let model = GetBoxModelParams { backend_node_id: Some(owner), ..Default::default() };
         let model = self.call_in(on, model, LIMIT).await.map_err(|_| ActError::NoRoom)?.model;
-        // Without its border, the frame is.
+        // The frame fills the element without its border.
         let (inside, whole) = (Spot::around(model.content.inner()), Spot::around(model.border.inner()));
-        // An element may be shown smaller or larger than it is; its own size is in whole numbers.
+        // CSS may scale the element; its own size is in whole numbers.
         let scale = |shown: f64, own: f64| if own > 0.0 && shown > 0.0 { shown / own } else { 1.0 };
         let near = |scale: f64| if (scale - 1.0).abs() < 0.05 { 1.0 } else { scale };
         let (wide, high) = (scale(whole.width, model.width as f64), scale(whole.height, model.height as f64));

@@ -1,4 +1,4 @@
-//! The mouse.
+//! Mouse input.
 
 use super::{
     ActError, Audience, LIMIT, Scroll, Unfit, Way,
@@ -17,7 +17,7 @@ use serde_json::json;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Lets go of the button when what was begun with it is given up half-way.
+/// Guard that releases the mouse button if an action is abandoned half-way.
 pub(super) struct Held<'p> {
     page: &'p Page,
     on: SessionId,
@@ -47,7 +47,7 @@ impl<'p> Held<'p> {
         self.at = at;
     }
 
-    /// The button came up by something else than this.
+    /// Disarms the guard because the button was released elsewhere.
     pub(super) fn came_up(mut self) {
         self.is_down = false;
     }
@@ -72,11 +72,11 @@ fn event(kind: DispatchMouseEventType, (x, y): (f64, f64), count: i64) -> Dispat
     }
 }
 
-/// How often, and how long after each other, it is looked whether an element is still under the pointer.
+/// Number of checks, and the delay between them, for an element to be still under the pointer.
 const MOVES: u32 = 6;
 const STILL: Duration = Duration::from_millis(30);
 
-/// What a click needs that only the element can say.
+/// Returns `option` for an option of a native list, and an empty string otherwise.
 const KIND: &str = "function() {
     const one = this.nodeType === 1 ? this : this.parentElement;
     return one && one.localName === 'option' && one.closest('select') ? 'option' : '';
@@ -91,7 +91,7 @@ impl Page {
                 self.press_at(&session(place), point, times).await?;
                 Ok(Way::Input)
             }
-            // The options of a closed list take no room; the list takes them by its value.
+            // Options of a closed list have no size; the list is set by value.
             Err(ActError::NoRoom) if self.ask(place, KIND, Vec::new()).await? == "option" => {
                 self.choose_option(place).await?;
                 Ok(Way::Set)
@@ -113,8 +113,8 @@ impl Page {
         Ok(())
     }
 
-    /// Moves the pointer to an element and says where it is to be pressed then: under the pointer it may change its
-    /// place, or lose it for a moment while another picture of it loads.
+    /// Moves the pointer to an element and returns the point to click. Under the pointer the element may move,
+    /// or disappear for a moment while a hover image loads.
     async fn reach(&self, place: &Place, at: &Pressable) -> Result<(f64, f64), ActError> {
         let on = session(place);
         self.move_to(&on, at.point).await?;
@@ -126,15 +126,15 @@ impl Page {
         }
         let again = self.pressable(place).await?;
         self.move_to(&on, again.point).await?;
-        // What follows the pointer is there again, and would be pressed.
+        // An element that follows the pointer is back and would receive the click.
         match self.cover_at(place, &again).await? {
             None => Ok(again.point),
             Some(cover) => Err(ActError::Covered(cover)),
         }
     }
 
-    /// The button goes down and up. Both are sent at once, so that nothing can leave it pressed; the browser takes
-    /// them in order.
+    /// Presses and releases the button. Both events are sent at once, so an abandoned call cannot leave it
+    /// down; the browser handles them in order.
     pub(super) async fn press_at(&self, on: &SessionId, at: (f64, f64), times: i64) -> Result<(), PageError> {
         for time in 1..=times {
             let (down, up) = tokio::join!(
@@ -182,7 +182,7 @@ impl Page {
         }
     }
 
-    /// Gives an element the focus, as a person's Tab key would.
+    /// Focuses an element as the Tab key would.
     pub(super) async fn focus(&self, place: &Place) -> Result<(), ActError> {
         let focus = crate::cdp::browser_protocol::dom::FocusParams {
             backend_node_id: Some(node(place)),

@@ -1,4 +1,4 @@
-//! Whether an element is what is pressed where it is.
+//! Checks whether a click at an element's position reaches that element.
 
 use super::{
     ActError, Cover, LIMIT,
@@ -18,34 +18,34 @@ use crate::{
     snapshot::{DocumentId, Place},
 };
 
-/// Where an element can be pressed.
+/// A point at which an element can be clicked.
 pub(super) struct Pressable {
-    /// In its session.
+    /// The point in its session's coordinates.
     pub point: (f64, f64),
-    /// In the page as it is seen.
+    /// The point in the page's viewport.
     pub on_page: (f64, f64),
-    /// How far the page shows its session's corner from its own.
+    /// Offset of its session's origin from the page's.
     pub shift: (f64, f64),
     pub spot: Spot,
-    /// What was seen of its session's page then.
+    /// Visual viewport of its session at that time.
     view: VisualViewport,
-    /// What is pressed there: the element itself, or a part of it.
+    /// The node that receives the click: the element itself or a part of it.
     hit: BackendNodeId,
 }
 
-/// What is at a point of an element.
+/// The result of a hit test at a point of an element.
 enum Hit {
-    /// The element, or what presses it: this node.
+    /// The element, or this node, whose click counts as the element's.
     Its(BackendNodeId),
-    /// Something else.
+    /// Another element.
     Another(Cover),
 }
 
-/// The points of an element at which it may be pressed, the best first: something of its own may cover its middle.
+/// Points of an element to try for a click, best first: a child or decoration may cover its middle.
 const POINTS: [(f64, f64); 5] = [(0.5, 0.5), (0.25, 0.5), (0.75, 0.5), (0.5, 0.25), (0.5, 0.75)];
 
-/// What is pressed where the element should be: null for the element itself, a part of it or the label that presses
-/// it, and otherwise the words of what covers it.
+/// Returns null if the click reaches the element itself, a part of it or its label, and otherwise a description
+/// of the covering element.
 const COVER: &str = "function(hit) {
     const above = (node) => node.parentNode || node.host || null;
     const control = (node) => node.localName === 'label' ? node.control : null;
@@ -54,7 +54,7 @@ const COVER: &str = "function(hit) {
     return ('object' === typeof hit && hit) ? words.call(hit) : null;
 }";
 
-/// What something is called that is in the way.
+/// Returns a description of the covering element.
 const WORDS: &str = "function() {
     const one = this.nodeType === 1 ? this : this.parentElement || this;
     const get = (name) => one.getAttribute ? one.getAttribute(name) : null;
@@ -62,15 +62,15 @@ const WORDS: &str = "function() {
     return (one.localName || 'page') + (one.id ? '#' + one.id : '') + (text ? ' \"' + text.slice(0, 80) + '\"' : '');
 }";
 
-/// Moves an element to the middle of what is seen, where fixed headers are not.
+/// Scrolls an element to the middle of the viewport, away from fixed headers.
 const CENTRE: &str = "function() {
     const one = this.nodeType === 1 ? this : this.parentElement;
     if (one) one.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
 }";
 
 impl Page {
-    /// Scrolls to an element and finds a point at which it, and nothing else, is pressed. What covers it may be a
-    /// header that stays while the page moves: it is tried in the middle as well.
+    /// Scrolls to an element and finds a point at which a click reaches it and nothing else. If a fixed header
+    /// covers it, the middle of the viewport is tried as well.
     pub(super) async fn pressable(&self, place: &Place) -> Result<Pressable, ActError> {
         match self.pressable_now(place).await {
             Err(ActError::Covered(_)) => {
@@ -81,15 +81,15 @@ impl Page {
         }
     }
 
-    /// Whether an element is still what is pressed at the point at which it was found to be.
+    /// Returns whether a click at the point found before still reaches the element.
     pub(super) async fn is_still_at(&self, place: &Place, found: &Pressable) -> Result<bool, ActError> {
         Ok(self.cover_at(place, found).await?.is_none())
     }
 
-    /// What is pressed instead of an element at the point at which it was found to be.
+    /// Returns the element that would receive a click at the point found before, if it is not the target.
     pub(super) async fn cover_at(&self, place: &Place, found: &Pressable) -> Result<Option<Cover>, ActError> {
         let on = session(place);
-        // Asked together, for a page that did not scroll since.
+        // Query both together, on the assumption that the page did not scroll since.
         let (hit, view) = tokio::join!(self.hit(&on, found.point, &found.view), self.seen(&on));
         let view = view?;
         if (view.page_x, view.page_y) == (found.view.page_x, found.view.page_y)
@@ -103,7 +103,7 @@ impl Page {
         })
     }
 
-    /// What is pressed instead of an element at another point.
+    /// Returns the element that would receive a click at another point, if it is not the target.
     pub(super) async fn cover_there(
         &self,
         place: &Place,
@@ -121,7 +121,7 @@ impl Page {
         self.pressable_in(place, seen).await
     }
 
-    /// The same without scrolling to it.
+    /// Like `pressable`, but without scrolling.
     pub(super) async fn pressable_where_it_is(&self, place: &Place) -> Result<Pressable, ActError> {
         let seen = self.parts_where_they_are(place).await?;
         self.pressable_in(place, seen).await
@@ -158,7 +158,7 @@ impl Page {
         (x, y): (f64, f64),
         view: &VisualViewport,
     ) -> Result<GetNodeForLocationReturns, PageError> {
-        // It counts from the document's corner, and takes whole pixels alone.
+        // This command counts from the document's origin and takes whole pixels only.
         let at = GetNodeForLocationParams {
             x: (x + view.page_x).floor() as i64,
             y: (y + view.page_y).floor() as i64,
@@ -168,7 +168,7 @@ impl Page {
         self.call_in(on, at, LIMIT).await
     }
 
-    /// What is pressed at a point of an element's session: it, or what covers it.
+    /// Hit-tests a point of an element's session.
     async fn hit_at(&self, place: &Place, point: (f64, f64), view: &VisualViewport) -> Result<Hit, ActError> {
         let on = session(place);
         let hit = match self.hit(&on, point, view).await.map_err(ActError::from) {
@@ -185,7 +185,7 @@ impl Page {
             return Ok(its);
         }
         if hit.frame_id.inner() != &place.frame {
-            // An element that holds the frame is pressed by pressing into the frame.
+            // Clicking into the frame counts as clicking the element that embeds it.
             let owner = GetFrameOwnerParams::new(hit.frame_id.clone());
             if let Ok(owner) = self.call_in(&on, owner, LIMIT).await
                 && owner.backend_node_id == node(place)
@@ -230,8 +230,8 @@ impl Page {
         }
     }
 
-    /// A point of a frame of another process, in the page as it is seen, if the elements that hold the frames can
-    /// be pressed there.
+    /// Converts a point of an out-of-process frame to the viewport, if the embedding elements can be clicked
+    /// there.
     async fn through_frames(
         &self,
         place: &Place,

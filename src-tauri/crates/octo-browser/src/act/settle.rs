@@ -1,4 +1,4 @@
-//! What a page does after something was done to it.
+//! The page's reaction to an act.
 
 use super::{
     Act, LIMIT, Wait,
@@ -26,20 +26,20 @@ use tokio::{
     time::{Instant, sleep, sleep_until, timeout_at},
 };
 
-/// A page that changed counts as quiet after so long without another change. Two pictures of a screen, and a little.
+/// A changed page counts as quiet after this long without another change: two display frames and some slack.
 const QUIET: Duration = Duration::from_millis(40);
 
-/// How long a page that never comes to rest is waited for.
+/// Maximum wait for a page that never settles.
 const RESTLESS: Duration = Duration::from_secs(1);
 
-/// How long a page that goes elsewhere is waited for: its server's answer, and then the rest of it.
+/// Maximum wait for a navigation: the server's answer and then the load.
 const COMMIT: Duration = Duration::from_secs(10);
 const LOAD: Duration = Duration::from_secs(3);
 
-/// `Page.frameStartedNavigating`, and what older browsers have in its place.
+/// `Page.frameStartedNavigating` and its equivalent in older browsers.
 const STARTED: [&str; 2] = ["Page.frameStartedNavigating", "Page.frameRequestedNavigation"];
 
-/// How long a page may take to begin to change. An act that is seldom answered by more than itself waits less.
+/// How long a page may take to begin to change. Acts that rarely cause more than their own effect wait less.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience(Duration);
 
@@ -56,33 +56,34 @@ impl Patience {
     }
 }
 
-/// What a page did.
+/// The page's reaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Came {
-    /// It is the page it was.
+    /// The page is unchanged.
     Stayed,
-    /// It has another address; the document is the same.
+    /// The address changed; the document is the same.
     Moved,
-    /// It shows another document.
+    /// The page shows another document.
     Navigated(Loading),
-    /// It opened a dialog, which holds it.
+    /// The page opened a dialog, which blocks it.
     Dialog(Dialog),
-    /// It asks for files. None were given, and nothing stands on the person's screen: [`Act::Upload`] gives some.
+    /// The page asks for files. None were given and no chooser is open on the person's screen: [`Act::Upload`]
+    /// supplies them.
     AsksForFiles,
 }
 
-/// How far another document has come.
+/// Load progress of a new document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loading {
-    /// It and all it needs is there.
+    /// The document and its resources have loaded.
     Done,
-    /// It is there and goes on loading.
+    /// The document is there and still loading.
     Partly,
-    /// Its server has not answered yet; the old one is still there.
+    /// The server has not answered yet; the old document is still there.
     Awaited,
 }
 
-/// What a page does from now on, looked at from before the act.
+/// Observer that is started before an act and reports the page's reaction.
 pub struct Settling {
     page: Page,
     raw: Events,
@@ -105,11 +106,11 @@ struct OfFrame {
     disposition: String,
 }
 
-/// What was heard of a navigation of the main frame.
+/// State of a main-frame navigation, from the events received.
 #[derive(Default)]
 struct Course {
     begun: Option<Instant>,
-    /// The document that came.
+    /// The committed document.
     committed: Option<(String, Instant)>,
     loaded: bool,
     moved: bool,
@@ -140,7 +141,7 @@ impl Course {
                 self.moved |= is_main(it.frame_id.inner());
             }
             EventLoadEventFired::IDENTIFIER => self.loaded |= self.committed.is_some(),
-            // It became a download, or nothing at all.
+            // The navigation became a download, or was dropped.
             EventFrameStoppedLoading::IDENTIFIER
                 if event.read::<OfFrame>().is_some_and(|it| is_main(&it.frame_id)) =>
             {
@@ -151,7 +152,7 @@ impl Course {
         }
     }
 
-    /// Until when something is still waited for.
+    /// Returns the deadline of the pending wait, if any.
     fn until(&self) -> Option<Instant> {
         match (self.begun, &self.committed) {
             (Some(begun), _) => Some(begun + COMMIT),
@@ -172,7 +173,7 @@ impl Course {
 }
 
 impl Page {
-    /// Looks at the page from now on, to tell after an act what it did.
+    /// Starts to observe the page, to report its reaction after an act.
     pub fn settling(&self) -> Settling {
         let link = self.link();
         Settling { page: self.clone(), raw: link.events(Some(self.session())), events: self.events() }
@@ -180,17 +181,17 @@ impl Page {
 }
 
 impl Settling {
-    /// Waits for what the page does after an act of another kind than [`Page::perform`] does: an answered dialog.
+    /// Waits for the page's reaction to an act that [`Page::perform`] does not do: an answered dialog.
     ///
     /// # Errors
     ///
-    /// [`PageError`] when the page is gone.
+    /// [`PageError`] if the page is gone.
     pub async fn after(self) -> Result<Came, PageError> {
         let page = self.page.clone();
         self.come(page.at_rest_now(Duration::from_millis(100))).await
     }
 
-    /// The same after an act, with what was watched from before it.
+    /// Waits for the page's reaction to an act, with the watch that was started before it.
     pub(super) async fn settled(self, patience: Patience, watch: &mut Watch) -> Result<Came, PageError> {
         let page = self.page.clone();
         self.come(page.at_rest(watch, patience.0)).await
@@ -202,7 +203,7 @@ impl Settling {
         if let Some(dialog) = self.rest(&mut course, rest).await? {
             return Ok(Came::Dialog(dialog));
         }
-        // A new document comes to rest by itself once it is there.
+        // A new document settles on its own once it is loaded.
         let mut waited = false;
         while let Some(until) = course.until() {
             waited = true;
@@ -225,7 +226,7 @@ impl Settling {
         Ok(course.came())
     }
 
-    /// Waits until the page is at rest, and takes in what is told meanwhile.
+    /// Waits until the page is at rest, processing events meanwhile.
     async fn rest(
         &mut self,
         course: &mut Course,
@@ -252,7 +253,7 @@ impl Settling {
         Ok(None)
     }
 
-    /// Takes in the next thing that is told.
+    /// Processes the next event.
     async fn news(&mut self, course: &mut Course, until: Instant) -> Result<Option<Dialog>, PageError> {
         tokio::select! {
             biased;
@@ -266,14 +267,14 @@ impl Settling {
     fn take(&self, course: &mut Course, heard: Heard) -> Result<(), PageError> {
         match heard {
             Heard::Event(event) => course.hear(&self.page, &event),
-            // Whether it is still on its way cannot be told any more.
+            // After missed events, the navigation's state is unknown.
             Heard::Missed(_) => course.begun = None,
             Heard::Over => return Err(PageError::Detached),
         }
         Ok(())
     }
 
-    /// Waits until what is told of the page elsewhere is of this document too.
+    /// Waits until the page's listener also knows this document.
     async fn known(&mut self, loader: &str) {
         let until = Instant::now() + LIMIT;
         while self.page.document() != loader {
@@ -294,17 +295,16 @@ fn stopping(event: Result<PageEvent, RecvError>) -> Result<Option<Dialog>, PageE
     }
 }
 
-/// Documents that are watched for changes while something is done, the one it is done in first: by the session and
-/// the world of each.
+/// Documents observed for changes during an act, the act's own document first, each with its session and world.
 pub(super) struct Watch(Vec<Watched>);
 
-/// A document that is watched. Where nobody waits for its rest in the end, the watching ends with this: an act that was
-/// not done, or was given up, leaves nothing in the page.
+/// An observed document. If the final wait never happens, dropping this ends the observation: an act that
+/// failed or was abandoned leaves nothing in the page.
 struct Watched {
     page: Page,
     on: SessionId,
     world: ExecutionContextId,
-    /// Whether nothing else ends it.
+    /// Whether the observation must be ended on drop.
     is_left: bool,
 }
 
@@ -319,7 +319,7 @@ impl Drop for Watched {
 
 const UNWATCH: &str = "(() => { globalThis.octoWatch?.stop(); delete globalThis.octoWatch; })()";
 
-/// Watches a document. What is drawn for the person is no change of the page.
+/// Observes a document for changes. The overlay drawn for the person does not count as a change.
 const WATCH: &str = "(() => {
     globalThis.octoWatch?.stop();
     let last = 0;
@@ -331,16 +331,16 @@ const WATCH: &str = "(() => {
     globalThis.octoWatch = { last: () => last, on, stop: () => watch.disconnect() };
 })()";
 
-/// Watches the shadow roots too that an element is in: no observer of the document looks into them.
+/// Also observes the shadow roots that contain an element, which a document's observer does not see.
 const INSIDE: &str = "function() {
     const watch = globalThis.octoWatch;
     for (let root = this.getRootNode(); watch && root.host; root = root.host.getRootNode()) watch.on(root);
 }";
 
 impl Page {
-    /// Begins to watch the main document for changes, and the frame and the shadow roots that an element is in, from
-    /// before an act: one that changed them at once is not waited for as if it had not. The page cannot see that it
-    /// is watched.
+    /// Starts, before an act, to observe the main document plus the frame and shadow roots of an element. An
+    /// immediate change is then already recorded and not waited for again. The page cannot detect the
+    /// observation.
     pub(super) async fn begin_watching(&self, place: Option<&Place>) -> Result<Watch, PageError> {
         let main = self.watch_frame(self.session().clone(), self.main_frame().inner(), place);
         let inner = place.filter(|place| place.frame != *self.main_frame().inner());
@@ -350,7 +350,7 @@ impl Page {
             main,
             self.watch_frame(session(inner), &inner.frame, Some(inner)),
         );
-        // A frame that cannot be watched says so when it is acted in.
+        // A frame that cannot be observed fails when it is acted in.
         Ok(Watch(frame.into_iter().chain([main?]).collect()))
     }
 
@@ -366,7 +366,7 @@ impl Page {
         let watched = Watched { page: self.clone(), on: on.clone(), world, is_left: true };
         if let Some(place) = place.filter(|place| place.frame == frame) {
             let (page, on, at) = (self.clone(), on.clone(), node(place));
-            // Beside the act, which finds out by itself where the element is no more.
+            // Runs concurrently with the act, which detects a removed element on its own.
             tokio::spawn(async move {
                 if let Ok(object) = page.object(&on, world, at).await {
                     let inside =
@@ -378,24 +378,24 @@ impl Page {
         Ok(watched)
     }
 
-    /// Waits until what is watched is at rest: `patience` for a change to begin, and then until there are no more,
-    /// for a second at most.
+    /// Waits until the observed documents are at rest: `patience` for a change to begin, then until changes
+    /// stop, for one second at most.
     ///
-    /// The worlds are those of before the act. Where one is gone, or is another's by now, no more than the waiting
-    /// fails: nothing is asked there whose answer counts.
+    /// The worlds are those from before the act. If one is gone or was reused, only the wait fails: no answer
+    /// from there is relied on.
     async fn at_rest(&self, watch: &mut Watch, patience: Duration) -> Result<(), PageError> {
         let mut patience = patience;
         for watched in &mut watch.0 {
-            // What waits there ends the watching, also where its answer does not come.
+            // The pending wait ends the observation, even if its answer never arrives.
             watched.is_left = false;
             self.rest_in(&watched.on, watched.world, patience).await?;
-            // What was waited for in one of them was waited for in all.
+            // A wait in one document covered the others too.
             patience = Duration::ZERO;
         }
         Ok(())
     }
 
-    /// The same for the main document as it is now.
+    /// Waits in the same way for the main document as it is now.
     async fn at_rest_now(&self, patience: Duration) -> Result<(), PageError> {
         match self.world(self.session(), self.main_frame().inner()).await {
             Ok(world) => self.rest_in(self.session(), world, patience).await,
@@ -434,7 +434,8 @@ impl Page {
         }
     }
 
-    /// A document that goes while it is watched is only not at rest; what comes in its place is told in a moment.
+    /// A document that is unloaded while being observed is merely not at rest; its successor is reported in a
+    /// moment.
     async fn leaving(&self, error: PageError) -> Result<(), PageError> {
         match error {
             PageError::Call(

@@ -1,20 +1,20 @@
-//! A place of a page.
+//! A rectangle on a page.
 
-/// Where something is, in CSS pixels of what is seen of its session's page.
+/// Position of something, in CSS pixels of its session's viewport.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spot {
-    /// From the left.
+    /// Distance from the left.
     pub left: f64,
-    /// From the top.
+    /// Distance from the top.
     pub top: f64,
-    /// To the right.
+    /// Width.
     pub width: f64,
-    /// Downwards.
+    /// Height.
     pub height: f64,
 }
 
 impl Spot {
-    /// Its middle.
+    /// Returns the middle.
     pub fn middle(self) -> (f64, f64) {
         self.at(0.5, 0.5)
     }
@@ -23,7 +23,7 @@ impl Spot {
         (self.left + self.width * x, self.top + self.height * y)
     }
 
-    /// Whether it and another have something in common.
+    /// Returns whether it overlaps another rectangle.
     pub(crate) fn meets(self, other: Self) -> bool {
         self.left < other.left + other.width
             && other.left < self.left + self.width
@@ -31,7 +31,7 @@ impl Spot {
             && other.top < self.top + self.height
     }
 
-    /// The smallest place that both are in.
+    /// Returns the smallest rectangle that contains both.
     pub(crate) fn with(self, other: Self) -> Self {
         let (left, top) = (self.left.min(other.left), self.top.min(other.top));
         let right = (self.left + self.width).max(other.left + other.width);
@@ -50,14 +50,15 @@ impl Spot {
         Self { left, top, width: right - left, height: bottom - top }
     }
 
-    /// The part of it that is seen.
+    /// Returns the part that lies inside the viewport.
     pub(crate) fn within(self, width: f64, height: f64) -> Self {
         let (left, top) = (self.left.max(0.0), self.top.max(0.0));
         let (right, bottom) = ((self.left + self.width).min(width), (self.top + self.height).min(height));
         Self { left, top, width: right - left, height: bottom - top }
     }
 
-    /// Whether it has room for the point of a pointer. Half a pixel is enough: lines of a drawing are that thin.
+    /// Returns whether the pointer can hit it. Half a pixel is enough, because lines of a drawing are that
+    /// thin.
     pub(crate) fn is_there(self) -> bool {
         self.width >= 0.5 && self.height >= 0.5
     }

@@ -1,21 +1,21 @@
-//! Texts that are seen on a page.
+//! Visible text of a page.
 
 use super::LIMIT;
 use crate::{Frame, Page, PageError, cdp::js_protocol::runtime::EvaluateParams};
 use futures::future::join_all;
 
-/// What is done with a text that is found.
+/// The action on a text that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// It is moved into view.
+    /// Scroll it into view.
     ScrolledTo,
-    /// Nothing.
+    /// No action.
     Left,
 }
 
-/// Looks for a text in what can be seen of a document, open shadow roots included, whatever its case; texts that run
-/// over several elements are found in the one around them. What fields hold is not looked at: whoever may ask for one text
-/// after the other would read a card's number or a shown password out of them, which no snapshot shows.
+/// Searches the visible text of a document, including open shadow roots, ignoring case. A text that spans
+/// several elements is found in their common ancestor. Field values are not searched: a caller that probes one
+/// text after another could otherwise read a card number or a revealed password, which no snapshot shows.
 const LOOK: &str = "((wanted, scroll) => {
     const tidy = (text) => text.replace(/\\s+/g, ' ').trim().toLowerCase();
     const seen = (one) => one && one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
@@ -40,11 +40,11 @@ const LOOK: &str = "((wanted, scroll) => {
 })";
 
 impl Page {
-    /// Whether a text is seen in any frame of the page.
+    /// Returns whether a text is visible in any frame of the page.
     ///
     /// # Errors
     ///
-    /// [`PageError`] when the page cannot be asked.
+    /// [`PageError`] if the page cannot be queried.
     pub async fn shows(&self, text: &str) -> Result<bool, PageError> {
         self.find_text(text, Found::Left).await
     }
@@ -55,7 +55,7 @@ impl Page {
         let look = format!("{LOOK}({wanted}, {})", found == Found::ScrolledTo);
         let frames = self.frames().await?;
         let mut answers = join_all(frames.iter().map(|frame| self.look_in(frame, &look))).await.into_iter();
-        // A frame that went while it was asked shows nothing; the page itself has to answer.
+        // A frame that disappeared meanwhile shows nothing; the main frame must answer.
         let Some(main) = answers.next() else { return Ok(false) };
         Ok(main? || answers.any(|answer| answer.unwrap_or(false)))
     }

@@ -1,4 +1,4 @@
-//! Giving files to a page.
+//! Uploads files to a page.
 
 use super::{
     ActError, Audience, LIMIT, Unfit, Way,
@@ -19,7 +19,7 @@ use tokio::time::timeout;
 /// How long a button may take to ask for a file.
 const ASKING: Duration = Duration::from_secs(2);
 
-/// Whether an element is a field for files, or a label of one that shows.
+/// Returns whether an element is a file field, or the label of one.
 const KIND: &str = "function() {
     return this.localName === 'input' && this.type === 'file' ? (this.disabled ? 'closed' : this.multiple ? 'many' : 'one') : '';
 }";
@@ -41,7 +41,7 @@ impl Page {
         }
     }
 
-    /// Presses what asks for files, and gives them to the field that it asks for.
+    /// Clicks the element that asks for files, and gives them to the field that the page requested.
     async fn upload_through(
         &self,
         place: &Place,
@@ -49,7 +49,7 @@ impl Page {
         audience: Audience,
     ) -> Result<Way, ActError> {
         let on = session(place);
-        // A page in the background opens no choice of files.
+        // A page in the background opens no file chooser.
         self.bring_to_front().await?;
         let mut chooser = Chooser::held_back(self, on.clone());
         self.click(place, 1, audience).await?;

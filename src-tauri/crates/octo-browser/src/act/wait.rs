@@ -1,17 +1,17 @@
-//! Waiting.
+//! Waits for a text or for a fixed time.
 
 use super::{ActError, Unfit, Wait, Way};
 use crate::{CallError, Page, PageError};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How long a text is waited for.
+/// Maximum wait for a text.
 const AWAITED: Duration = Duration::from_secs(10);
 
-/// How often it is looked for.
+/// Polling interval for a text.
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// The longest that only time is waited for.
+/// Maximum duration of a plain wait.
 const LONGEST: Duration = Duration::from_secs(30);
 
 impl Page {
@@ -32,7 +32,7 @@ impl Page {
         loop {
             match self.shows(text).await {
                 Ok(shown) if shown == wanted => return Ok(Way::Input),
-                // A page on its way elsewhere cannot say.
+                // A navigating page cannot answer.
                 Ok(_) | Err(PageError::Call(CallError::Refused { .. })) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -1,5 +1,5 @@
-//! Turning the wheel, and waiting until the page stands still: it glides to where it is scrolled to, and what is read or
-//! pressed on the way would be somewhere else a moment later.
+//! Turns the wheel and waits until scrolling stops. Pages scroll smoothly, so an element read or clicked on the
+//! way would have moved a moment later.
 
 use super::{ActError, LIMIT, Way, place::session};
 use crate::{
@@ -13,10 +13,12 @@ use crate::{
 use serde_json::json;
 use std::time::Duration;
 
-/// How long a page may take to glide there. Chromium takes a fifth of a second, and one that does not draw takes for ever.
+/// Maximum time for smooth scrolling. Chromium takes a fifth of a second; a page that is not painted never
+/// finishes.
 const GLIDE: Duration = Duration::from_secs(1);
 
-/// Resolves once what scrolls at an element, in this direction, came to its end; at once where nothing can.
+/// Resolves when the scrollable area at an element stops moving in this direction; immediately if nothing can
+/// scroll.
 const END: &str = "function(x, y) {
     const room = (one) =>
         (y > 0 && one.scrollTop + one.clientHeight < one.scrollHeight - 1) || (y < 0 && one.scrollTop > 0)
@@ -35,7 +37,7 @@ const END: &str = "function(x, y) {
 }";
 
 impl Page {
-    /// Turns the wheel over an element, or over the middle of the page, by so many CSS pixels.
+    /// Turns the wheel over an element, or over the middle of the page, by CSS pixels.
     pub(super) async fn turn_wheel(
         &self,
         place: Option<&Place>,
@@ -64,18 +66,18 @@ impl Page {
             await_promise: Some(true),
             ..CallFunctionOnParams::new(END.replace("LONGEST", &GLIDE.as_millis().to_string()))
         };
-        // It listens before the wheel turns: the browser takes both in this order.
+        // Listen before the wheel turns: the browser handles both in this order.
         let (ended, turned) =
             tokio::join!(biased; self.call_in(&on, end, GLIDE + LIMIT), self.call_in(&on, wheel, LIMIT));
         turned?;
         if let Err(error) = ended {
-            // A document that goes meanwhile has no end to tell of; what comes in its place is waited for elsewhere.
+            // A document that is unloaded meanwhile never reports the end; its successor is awaited elsewhere.
             tracing::debug!(%error, "whether a page stands still again is not known");
         }
         Ok(Way::Input)
     }
 
-    /// The element the wheel turns over.
+    /// Returns the element under the wheel.
     async fn below(
         &self,
         place: Option<&Place>,

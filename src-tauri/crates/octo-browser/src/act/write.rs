@@ -1,4 +1,4 @@
-//! Writing into fields.
+//! Writes into fields.
 
 use super::{
     ActError, Audience, LIMIT, Unfit, Way,
@@ -8,11 +8,11 @@ use super::{
 use crate::{CallError, Page, PageError, cdp::browser_protocol::input::InsertTextParams, snapshot::Place};
 use serde_json::{Value, json};
 
-/// Up to so many characters are typed key by key, as a person would: pages that look for keys see them. Longer texts
-/// are put in at once, for a key takes some milliseconds (see the figures that the tests print).
+/// Maximum number of characters that are typed key by key, so that pages listening for keys see them. Longer
+/// texts are inserted at once, because a key takes some milliseconds (the tests print the figures).
 const KEYED: usize = 60;
 
-/// What kind of field it is, with the caret where text goes: at the end of what is there, or over all of it.
+/// Returns the field's kind and places the caret: at the end of the content, or selecting all of it.
 const CARET: &str = "function(replace) {
     let one = this.nodeType === 1 ? this : this.parentElement;
     if (one && one.localName === 'label' && one.control) one = one.control;
@@ -45,7 +45,7 @@ const CARET: &str = "function(replace) {
     return one.textContent === '' ? 'empty' : 'text';
 }";
 
-/// What a field holds, and whether the focus is where the text is to go: a page may move it when a field gets it.
+/// Returns a field's content and whether it has the focus. A page may move the focus when a field gets it.
 const HOLDS: &str = "function() {
     const one = this.localName === 'label' && this.control ? this.control : this;
     const active = one.getRootNode().activeElement;
@@ -53,8 +53,8 @@ const HOLDS: &str = "function() {
     return [focused, 'value' in one ? one.value : one.textContent];
 }";
 
-/// Sets what has no text to type. The native setter: pages that watch the property see a change that they did not
-/// make, as they do when a person picks a date.
+/// Sets the value of a field that is not typed into. The native setter makes pages that watch the property see
+/// an outside change, as when a person picks a date.
 const SET: &str = "function(value) {
     const one = this.localName === 'label' && this.control ? this.control : this;
     one.focus({ preventScroll: true });
@@ -68,7 +68,7 @@ const SET: &str = "function(value) {
     return true;
 }";
 
-/// Whether a box is ticked.
+/// Returns whether a checkbox is ticked.
 const TICKED: &str = "function() {
     const one = this.localName === 'label' && this.control ? this.control : this;
     return one.checked === true;
@@ -116,7 +116,7 @@ impl Page {
         }
     }
 
-    /// Scrolls to an element, points at it and takes hold of it.
+    /// Scrolls to an element, points at it and acquires a handle on it.
     async fn grip_shown(&self, place: &Place, audience: Audience) -> Result<Grip, ActError> {
         let (shown, grip) = tokio::join!(biased; self.show_where(place, audience), self.grip(place));
         shown?;
@@ -137,9 +137,9 @@ impl Page {
         }
     }
 
-    /// Writes where the caret is. A page that takes no keys there may still take text.
+    /// Writes at the caret. A page that ignores keys there may still take inserted text.
     async fn write(&self, place: &Place, grip: &Grip, text: &str) -> Result<Way, ActError> {
-        // Not in the same breath as the caret: a page that moves the focus may do so a moment later.
+        // Not in the same call as placing the caret: a page that moves the focus may do so a moment later.
         let before = self.ask_in(grip, HOLDS, Vec::new()).await?;
         if before.get(0) != Some(&Value::Bool(true)) {
             return Err(Unfit::Closed.into());
@@ -153,7 +153,7 @@ impl Page {
                 return Ok(Way::Input);
             }
         }
-        // What has no keys of its own, or is not to be typed by them. It never presses Enter.
+        // Text that has no keys or is not to be typed. This never presses Enter.
         self.call_in(&on, InsertTextParams::new(text), LIMIT).await?;
         match self.took(grip, &before, text).await? {
             true => Ok(Way::Input),
@@ -161,7 +161,8 @@ impl Page {
         }
     }
 
-    /// Whether a field holds something else than before, or just what was written. One that is gone by now took it.
+    /// Returns whether a field's content changed, or equals the written text. A field that is gone counts as
+    /// having taken it.
     async fn took(&self, grip: &Grip, before: &Value, text: &str) -> Result<bool, ActError> {
         match self.ask_in(grip, HOLDS, Vec::new()).await.map_err(ActError::from) {
             Ok(now) => Ok(now.get(1) != before.get(1) || now.get(1).and_then(Value::as_str) == Some(text)),
@@ -177,8 +178,8 @@ impl Page {
         }
     }
 
-    /// Scrolls to an element that is about to be used, and points at it. What takes no room (a field that its page
-    /// hides behind a picture of its own) can be written to all the same.
+    /// Scrolls to an element that is about to be used, and points at it. An element without size (a field that
+    /// its page hides behind an image) can still be written to.
     pub(super) async fn show_where(&self, place: &Place, audience: Audience) -> Result<(), ActError> {
         match self.parts(place).await {
             Ok((parts, _)) => {
@@ -203,7 +204,7 @@ enum Writing {
     Replace,
 }
 
-/// What a field takes, with the caret in it.
+/// The kind of input a field takes, with the caret placed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Caret {
     Text,

@@ -1,14 +1,14 @@
-//! Why there is no connection.
+//! Connection errors.
 
 use crate::{CallError, DialError, LaunchError};
 
 /// Why there is no connection to a browser.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
-    /// No browser can be attached to: none runs, or debugging is switched off in it.
+    /// No browser accepts a connection: none is running, or its debugging is switched off.
     #[error("no browser that can be attached to is running")]
     NoBrowser,
-    /// The port a browser should listen at is another program's.
+    /// Another program uses the browser's expected port.
     #[error("port {port} belongs to another program")]
     PortTaken {
         /// The port.
@@ -17,13 +17,13 @@ pub enum ConnectError {
     /// The person declined in the browser.
     #[error("the connection was declined in the browser")]
     Declined,
-    /// The person gave up waiting.
+    /// The person cancelled the attempt.
     #[error("connecting to the browser was given up")]
     Cancelled,
-    /// There was a browser a moment ago.
+    /// The browser was found but could not be reached.
     #[error("the browser could not be reached: {0}")]
     Unreachable(String),
-    /// It let us in and then did not answer.
+    /// The browser accepted the connection and then did not answer.
     #[error("the browser did not answer: {0}")]
     Silent(CallError),
     /// The separate browser could not be started.

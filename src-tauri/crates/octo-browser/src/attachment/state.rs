@@ -1,45 +1,45 @@
-//! How the connection stands.
+//! Connection states.
 
 use crate::Ending;
 use std::time::SystemTime;
 
-/// How the connection to a browser came about.
+/// The kind of access that the connection uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The browser was started with a debugging port, which lets in every program of this machine.
+    /// The browser was started with a debugging port, which admits every program on this machine.
     Flag,
-    /// Its person allowed it.
+    /// The person allowed it in the browser.
     Approval,
-    /// Octo started it, with a profile of its own and a pipe.
+    /// Octo started the browser, with its own profile and a pipe.
     OwnProfile,
 }
 
-/// How the connection stands, for the window.
+/// State of the connection, for the window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// There is none, and none is being made.
+    /// No connection, and no attempt.
     Off,
-    /// A browser is looked for.
+    /// Searching for a browser.
     Looking,
-    /// The browser asks its person.
+    /// The browser is asking its person.
     WaitingForAllow {
         /// The browser's name.
         browser: String,
-        /// Since when.
+        /// When the question began.
         since: SystemTime,
     },
-    /// It is there.
+    /// Connected.
     Connected {
         /// The browser's name.
         browser: String,
-        /// What it calls itself, `Chrome/156.0.7340.0`.
+        /// The browser's self-reported version, `Chrome/156.0.7340.0`.
         version: String,
-        /// How it came about.
+        /// The kind of access.
         mode: Mode,
     },
-    /// It was there and ended. It is made again when it is next needed, and the person may be asked again.
+    /// The connection ended. It is made again on next use, and the person may be asked again.
     Lost {
-        /// Why.
+        /// The reason.
         why: Ending,
     },
 }

@@ -1,8 +1,8 @@
-//! What of the machine decides where browsers are.
+//! The facts about the machine that determine where browsers are.
 
 use std::{env, ffi::OsString, path::PathBuf};
 
-/// The system Octo runs on.
+/// The operating system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
     /// Linux and the other systems with X11 or Wayland.
@@ -13,29 +13,30 @@ pub enum System {
     Windows,
 }
 
-/// What of the machine decides where browsers are. Taken once, so that everything else is a function of it.
+/// The facts about the machine that determine where browsers are. Collected once, so that everything else is a
+/// pure function of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
     /// The system.
     pub system: System,
-    /// The person's home.
+    /// The person's home folder.
     pub home: PathBuf,
-    /// `CHROME_CONFIG_HOME`, which a browser on Linux obeys before anything else.
+    /// `CHROME_CONFIG_HOME`, which takes precedence for a browser on Linux.
     pub chrome_config_home: Option<PathBuf>,
     /// `XDG_CONFIG_HOME`.
     pub xdg_config_home: Option<PathBuf>,
     /// `%LOCALAPPDATA%`.
     pub local_app_data: Option<PathBuf>,
-    /// The folders programs are installed in on Windows.
+    /// The program folders on Windows.
     pub program_files: Vec<PathBuf>,
-    /// `AppData/Local` of the Windows users whose Linux this is.
+    /// `AppData/Local` of the Windows users, if this Linux runs in Windows.
     pub windows_homes: Vec<PathBuf>,
     /// The folders of `PATH`.
     pub path: Vec<PathBuf>,
 }
 
 impl Environment {
-    /// One of which nothing but the home is known.
+    /// Creates an environment with only the system and the home folder set.
     pub fn bare(system: System, home: impl Into<PathBuf>) -> Self {
         Self {
             system,
@@ -49,7 +50,7 @@ impl Environment {
         }
     }
 
-    /// The environment of this process.
+    /// Reads the environment of this process.
     pub fn of_process() -> Self {
         let system = if cfg!(windows) {
             System::Windows
@@ -78,7 +79,7 @@ impl Environment {
     }
 }
 
-/// The Windows users' folders, where this Linux runs within Windows.
+/// Returns the Windows users' folders if this Linux runs in Windows.
 fn windows_homes() -> Vec<PathBuf> {
     if env::var_os("WSL_DISTRO_NAME").is_none() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Data folders and programs, as functions of an environment.
+//! Data folders and programs as functions of an environment.
 
 use super::{
     Environment, System,
@@ -10,33 +10,33 @@ use std::{
     time::SystemTime,
 };
 
-/// What is read of a `DevToolsActivePort` at most. It has two short lines.
+/// Maximum number of bytes read of a `DevToolsActivePort` file, which has two short lines.
 const LONGEST_PORT_FILE: u64 = 1024;
 
-/// The first words of every path to a whole browser.
+/// Prefix of every browser-level websocket path.
 const BROWSER_PATH: &str = "/devtools/browser/";
 
-/// A folder in which a browser may keep its data.
+/// A folder that may contain a browser's data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The browser.
     pub product: &'static Product,
-    /// The folder, which need not exist.
+    /// The data folder, which need not exist.
     pub folder: PathBuf,
 }
 
-/// What a `DevToolsActivePort` says. It proves nothing: no browser ever removes it. It is never deleted either,
-/// because a browser takes its port from it.
+/// Content of a `DevToolsActivePort` file. It proves nothing, because browsers never remove it. Octo never
+/// deletes it either, because a browser reads its port from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortFile {
-    /// The port a browser listened at.
+    /// The port the browser listened on.
     pub port: u16,
-    /// The path of its websocket, another one at each start. It always begins with `/devtools/browser/`.
+    /// The path of its websocket, different at each start. It always begins with `/devtools/browser/`.
     pub path: String,
 }
 
 impl PortFile {
-    /// Reads the file's two lines.
+    /// Parses the file's two lines.
     pub fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines().map(str::trim);
         let port = lines.next()?.parse().ok().filter(|port| *port != 0)?;
@@ -48,25 +48,25 @@ impl PortFile {
 }
 
 impl Candidate {
-    /// What the browser's file says, if there is one that can be read.
+    /// Returns the content of the browser's port file, if it is readable.
     pub fn port_file(&self) -> Option<PortFile> {
         let path = self.folder.join("DevToolsActivePort");
         let metadata = fs::metadata(&path).ok()?;
-        // A pipe or a device of that name would be waited for without end.
+        // Reading a pipe or device of that name would block forever.
         if !metadata.is_file() || metadata.len() > LONGEST_PORT_FILE {
             return None;
         }
         PortFile::parse(&fs::read_to_string(path).ok()?)
     }
 
-    /// When the browser wrote that file. It does so at each start.
+    /// Returns when the browser wrote the file, which it does at each start.
     pub fn port_written(&self) -> Option<SystemTime> {
         fs::metadata(self.folder.join("DevToolsActivePort")).ok()?.modified().ok()
     }
 }
 
-/// All folders in which a browser may keep its data, those of the likeliest browser first. A folder that the person
-/// named is the only one then; which browser it belongs to is told from its name, as well as that can be.
+/// Returns all folders that may contain a browser's data, the likeliest first. A folder that the person named
+/// is then the only one; its browser is guessed from the folder's name.
 pub fn candidates(environment: &Environment, named: Option<&Path>) -> Vec<Candidate> {
     if let Some(folder) = named {
         let known = all(environment).into_iter().find(|candidate| candidate.folder == folder);
@@ -88,14 +88,14 @@ fn all(environment: &Environment) -> Vec<Candidate> {
     found
 }
 
-/// The browser whose own folder has the most in common with this one's name; Chrome for want of any.
+/// Returns the product whose own folder name matches this one best, or Chrome if none does.
 fn guess(folder: &Path) -> &'static Product {
     let name = folder.to_string_lossy().to_lowercase().replace('\\', "/");
     let is_named = |product: &&Product| {
         let folders = [product.linux, product.mac, product.windows, product.flatpak];
         folders.into_iter().flatten().any(|known| name.contains(&known.to_lowercase()))
     };
-    // The longer name is the closer one: `google-chrome-beta` holds `google-chrome` too.
+    // The longer match is closer: `google-chrome-beta` contains `google-chrome` too.
     PRODUCTS
         .iter()
         .filter(is_named)
@@ -133,7 +133,7 @@ fn folders(environment: &Environment, product: &Product) -> Vec<PathBuf> {
     found
 }
 
-/// The installed browsers' programs, in the order of [`candidates`].
+/// Returns the programs of the installed browsers, in the order of [`candidates`].
 pub fn executables(environment: &Environment) -> Vec<(&'static Product, PathBuf)> {
     let programs = |product: &'static Product| -> Vec<PathBuf> {
         match environment.system {

@@ -1,4 +1,4 @@
-//! The question no person hears: a plain `GET /json/version` to this machine.
+//! The probe, a plain `GET /json/version` to this machine, which raises no question to the person.
 
 use super::PortFile;
 use reqwest::{Client, StatusCode, Url, redirect};
@@ -8,31 +8,32 @@ use std::{
     time::Duration,
 };
 
-/// How long a browser may take to accept, and then to answer. It is on this machine.
+/// Connect timeout. The browser is on this machine.
 const CONNECT: Duration = Duration::from_millis(500);
-/// A browser that starts, or whose computer is busy, answers late: more than two seconds were seen.
+/// Answer timeout. A browser that is starting, or whose computer is busy, answers late: more than two seconds
+/// were seen.
 const ANSWER: Duration = Duration::from_secs(6);
-/// What is read of an answer at most.
+/// Maximum size of an answer.
 const LARGEST: usize = 64 * 1024;
 
-/// What listens at a port.
+/// The kind of listener at a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Probe {
-    /// A browser that was started with a debugging port: it lets every program of this machine in, unasked.
+    /// A browser started with a debugging port; it admits every program on this machine without asking.
     Flag {
         /// The address of its websocket.
         socket: String,
-        /// Its name and version, as `Chrome/156.0.7340.0`.
+        /// Its name and version, such as `Chrome/156.0.7340.0`.
         version: String,
     },
-    /// A browser whose person switched debugging on: it will ask them.
+    /// A browser whose person enabled debugging; it will ask them.
     Approval {
-        /// The address of its websocket. Dialling it raises the question.
+        /// The address of its websocket. Connecting to it raises the question.
         socket: String,
     },
-    /// Something that is no browser.
+    /// A program other than a browser.
     Stranger,
-    /// Nothing.
+    /// No listener.
     Off,
 }
 
@@ -44,10 +45,10 @@ struct Version {
     socket: String,
 }
 
-/// Asks what listens at a port of this machine, without a proxy and without following redirects. It raises no
-/// question: a browser that must ask its person says 404 to this.
+/// Probes a port of this machine, without a proxy and without following redirects. Raises no question: a
+/// browser that must ask its person answers 404 to this.
 pub async fn probe(port: u16, file: Option<&PortFile>) -> Probe {
-    // A browser takes the newer address when it cannot have the older.
+    // A browser listens on IPv6 if it cannot have the IPv4 address.
     for address in
         [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))]
     {
@@ -70,10 +71,11 @@ async fn ask(address: SocketAddr, file: Option<&PortFile>) -> Probe {
     let mut answer = match client.get(format!("http://{address}/json/version")).send().await {
         Ok(answer) => answer,
         Err(error) if error.is_connect() => return Probe::Off,
-        // It listens and speaks something else, or nothing.
+        // The listener speaks another protocol or none.
         Err(_) => return Probe::Stranger,
     };
-    // No browser names a server program; the many small ones that would say 404 as well do.
+    // Browsers send neither a `server` nor a `date` header; the many small servers that would answer 404 too
+    // do.
     let is_server = answer.headers().contains_key("server") || answer.headers().contains_key("date");
     match answer.status() {
         StatusCode::OK => {
@@ -86,7 +88,7 @@ async fn ask(address: SocketAddr, file: Option<&PortFile>) -> Probe {
             }
             let version: Option<Version> = serde_json::from_slice(&body).ok();
             let at = |version: Version| {
-                // Its own words, but never another machine's address.
+                // Take the path from the answer, but never another machine's address.
                 let path = Url::parse(&version.socket).ok()?.path().to_owned();
                 path.starts_with("/devtools/browser/").then(|| Probe::Flag {
                     socket: format!("ws://{address}{path}"),
@@ -96,7 +98,7 @@ async fn ask(address: SocketAddr, file: Option<&PortFile>) -> Probe {
             version.and_then(at).unwrap_or(Probe::Stranger)
         }
         StatusCode::NOT_FOUND if !is_server => {
-            // Without the file the browser itself is meant: this mode takes a path without an id.
+            // Without the file, use the browser-level path: this mode accepts it without an id.
             let path = file.map_or("/devtools/browser", |file| file.path.as_str());
             Probe::Approval { socket: format!("ws://{address}{path}") }
         }

@@ -1,6 +1,6 @@
-//! The browsers that are known, as data.
+//! Table of the known browsers.
 
-/// A maker's browser.
+/// A browser brand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     /// Google Chrome.
@@ -13,46 +13,46 @@ pub enum Family {
     Chromium,
 }
 
-/// How fresh a browser is.
+/// A release channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Channel {
-    /// What most people have.
+    /// Stable.
     Stable,
-    /// The next version.
+    /// Beta, the next version.
     Beta,
-    /// The one after it. Brave calls it Nightly.
+    /// Dev, the version after beta. Brave calls it Nightly.
     Dev,
-    /// Today's.
+    /// Canary, built daily.
     Canary,
 }
 
-/// A browser that is known, and where it keeps its data. Paths have `/` between their parts on every system.
+/// A known browser and its data folders. Paths use `/` as the separator on every system.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Product {
-    /// The maker's browser.
+    /// The brand.
     pub family: Family,
-    /// How fresh it is.
+    /// The release channel.
     pub channel: Channel,
-    /// Below `%LOCALAPPDATA%`.
+    /// Data folder below `%LOCALAPPDATA%`.
     pub(crate) windows: Option<&'static str>,
-    /// Below `~/Library/Application Support`.
+    /// Data folder below `~/Library/Application Support`.
     pub(crate) mac: Option<&'static str>,
-    /// Below the folder for configuration.
+    /// Data folder below the configuration folder.
     pub(crate) linux: Option<&'static str>,
-    /// Its name as a Flatpak, whose folder for configuration is its own.
+    /// Flatpak id; a Flatpak has its own configuration folder.
     pub(crate) flatpak: Option<&'static str>,
-    /// Below the home, as a Snap.
+    /// Data folder of the Snap, below the home folder.
     pub(crate) snap: Option<&'static str>,
-    /// Its program on Linux, looked for in `PATH`.
+    /// Program names on Linux, searched in `PATH`.
     pub(crate) commands: &'static [&'static str],
-    /// Its program on macOS, below `/Applications`.
+    /// Program on macOS, below `/Applications`.
     pub(crate) mac_program: Option<&'static str>,
-    /// Its program below a folder for programs on Windows.
+    /// Program on Windows, below a program folder.
     pub(crate) windows_program: Option<&'static str>,
 }
 
 impl Product {
-    /// Its name as its maker writes it.
+    /// Returns the name as its maker writes it.
     pub fn name(&self) -> &'static str {
         match (self.family, self.channel) {
             (Family::Chrome, Channel::Stable) => "Google Chrome",
@@ -70,7 +70,7 @@ impl Product {
         }
     }
 
-    /// The address of the page where its person allows other programs to attach.
+    /// Returns the address of the page where the person allows other programs to attach.
     pub fn switch_page(&self) -> &'static str {
         match self.family {
             Family::Edge => "edge://inspect/#remote-debugging",
@@ -80,7 +80,7 @@ impl Product {
     }
 }
 
-/// The browsers in the order they are looked for: by how many people have them, and what is stable first.
+/// The browsers in search order: by popularity, stable channels first.
 pub(crate) const PRODUCTS: &[Product] = &[
     Product {
         family: Family::Chrome,

@@ -1,5 +1,5 @@
-//! The owner of the transport: it numbers nothing, decides nothing, and keeps nobody waiting for an answer that
-//! cannot come.
+//! The owner of the transport. It assigns no numbers and makes no decisions, and it fails every call whose
+//! answer can no longer arrive.
 
 use super::{CallError, events::Rooms};
 use crate::{Answered, Ending, Event, Incoming, Transport, wire::Detached};
@@ -15,7 +15,7 @@ use std::{
 };
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// Above this many open calls, those nobody waits for any more are forgotten. A hung tab would pile them up.
+/// Number of open calls above which abandoned ones are discarded. A hung tab would accumulate them.
 const MANY_CALLS: usize = 256;
 
 pub(crate) enum Order {
@@ -55,7 +55,7 @@ impl<T: Transport> Actor<T> {
     pub(crate) async fn run(mut self) {
         let ending = poll_fn(|context| self.poll(context)).await;
         tracing::debug!(%ending, calls = self.waiting.len(), "the line to the browser is over");
-        // The reason first, so that who is woken by the rest can say it.
+        // Set the reason first, so that tasks woken by the rest can report it.
         self.ended.send_replace(Some(ending.clone()));
         self.inbox.close();
         self.rooms.close();
@@ -71,8 +71,8 @@ impl<T: Transport> Actor<T> {
         }
     }
 
-    /// Takes orders, then polls the transport until it has nothing more: a transport only sends while it is polled,
-    /// so it must be polled after the last order.
+    /// Takes orders, then polls the transport until it is idle. A transport only sends while it is polled, so
+    /// it must be polled after the last order.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Ending> {
         loop {
             loop {
@@ -86,7 +86,7 @@ impl<T: Transport> Actor<T> {
             }
             match self.transport.poll_incoming(context) {
                 Poll::Ready(Ok(Incoming::Answer { call, outcome })) => {
-                    // An answer to a call that is not known was given up long ago.
+                    // An answer to an unknown call was abandoned long ago.
                     if let Some(Waiting { method, reply, .. }) = self.waiting.remove(&call) {
                         let _ = reply.send(outcome.map_err(|refusal| CallError::refused(&method, refusal)));
                     }

@@ -1,20 +1,20 @@
-//! Why a command has no answer.
+//! Call errors.
 
 use crate::{Ending, Refusal};
 use std::time::Duration;
 
-/// Why a command has no answer.
+/// The reason why a command has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// The line to the browser is over.
+    /// The link to the browser has ended.
     #[error("{0}")]
     Closed(Ending),
-    /// The browser did not do it.
+    /// The browser refused the command.
     #[error("the browser refused {method}: {} ({})", .refusal.message, .refusal.code)]
     Refused {
         /// The command.
         method: String,
-        /// Its words.
+        /// The browser's reply.
         refusal: Refusal,
     },
     /// The tab, frame or session the command was for is gone.
@@ -28,20 +28,20 @@ pub enum CallError {
     TimedOut {
         /// The command.
         method: String,
-        /// How long it was waited.
+        /// The timeout.
         limit: Duration,
     },
-    /// An answer came that does not have the form it should have.
+    /// The answer has an unexpected form.
     #[error("the answer to {method} could not be read: {detail}")]
     Unreadable {
         /// The command.
         method: String,
-        /// What is wrong with it.
+        /// The parse error.
         detail: String,
     },
 }
 
-/// "Session with given id not found" and "Inspected target navigated or closed" and the like.
+/// Code of "Session with given id not found", "Inspected target navigated or closed" and similar errors.
 const SESSION_NOT_FOUND: i64 = -32001;
 
 impl CallError {

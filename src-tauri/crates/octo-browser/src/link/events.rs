@@ -1,4 +1,4 @@
-//! Events, session by session.
+//! Events by session.
 
 use crate::Event;
 use chromiumoxide::cdp::browser_protocol::target::SessionId;
@@ -9,18 +9,18 @@ use std::{
 };
 use tokio::sync::broadcast::{self, error::RecvError};
 
-/// What came out of [`Events::next`].
+/// Result of [`Events::next`].
 #[derive(Clone, Debug)]
 pub enum Heard {
     /// The next event.
     Event(Arc<Event>),
-    /// So many events were missed, because nobody read them in time.
+    /// Number of events missed because they were not read in time.
     Missed(u64),
-    /// The session, or the line, is over.
+    /// The session or the link has ended.
     Over,
 }
 
-/// A session's events from the moment of subscribing.
+/// A session's events since the subscription.
 pub struct Events(broadcast::Receiver<Arc<Event>>);
 
 impl fmt::Debug for Events {
@@ -30,10 +30,10 @@ impl fmt::Debug for Events {
 }
 
 impl Events {
-    /// How many events are kept for a slow reader.
+    /// Number of events buffered for a slow reader.
     pub const CAPACITY: usize = 512;
 
-    /// The next one. Dropping the future loses none.
+    /// Returns the next event. Dropping the future loses none.
     pub async fn next(&mut self) -> Heard {
         match self.0.recv().await {
             Ok(event) => Heard::Event(event),
@@ -43,7 +43,7 @@ impl Events {
     }
 }
 
-/// Who listens to which session.
+/// Subscribers by session.
 #[derive(Clone, Default)]
 pub(crate) struct Rooms(Arc<Mutex<Listeners>>);
 
@@ -57,7 +57,7 @@ impl Rooms {
     pub(crate) fn enter(&self, session: Option<&SessionId>) -> Events {
         let mut listeners = self.lock();
         if listeners.over {
-            // A channel without a sender says at once that it is over.
+            // A channel without a sender reports its end immediately.
             return Events(broadcast::channel(1).1);
         }
         let room = listeners
@@ -67,30 +67,30 @@ impl Rooms {
         Events(room.subscribe())
     }
 
-    /// Hands an event to those who listen to its session.
+    /// Delivers an event to the subscribers of its session.
     pub(crate) fn tell(&self, event: Event) {
         let mut listeners = self.lock();
         if let Some(room) = listeners.rooms.get(&event.session) {
             let session = event.session.clone();
             if room.send(Arc::new(event)).is_err() {
-                // The last listener went.
+                // The last subscriber is gone.
                 listeners.rooms.remove(&session);
             }
         }
     }
 
-    /// Says that a session is over.
+    /// Ends a session's subscriptions.
     pub(crate) fn leave(&self, session: &SessionId) {
         self.lock().rooms.remove(&Some(session.clone()));
     }
 
-    /// Says that all are, and that there will be none again.
+    /// Ends all subscriptions and refuses new ones.
     pub(crate) fn close(&self) {
         *self.lock() = Listeners { rooms: HashMap::new(), over: true };
     }
 
     fn lock(&self) -> MutexGuard<'_, Listeners> {
-        // Nothing in here can panic half-way.
+        // No code under this lock can panic half-way.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

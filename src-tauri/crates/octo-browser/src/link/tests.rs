@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// A transport whose other end is in the test's hands.
+/// A transport whose other end the test controls.
 struct Wire {
     next: usize,
     sent: mpsc::UnboundedSender<(usize, String, Option<String>)>,
@@ -136,7 +136,7 @@ async fn who_reads_too_slowly_is_told_how_much_was_missed() {
     for n in 0..Events::CAPACITY + 10 {
         ends.say(&json!({ "method": "A.b", "params": n }));
     }
-    // An answer after them shows that all were taken in.
+    // The answer to a later call shows that all of them were processed.
     let call = ends.ask(None);
     let (id, _, _) = ends.sent.recv().await.expect("sent");
     ends.say(&value(id, 1));
@@ -151,7 +151,7 @@ async fn a_call_is_waited_for_no_longer_than_it_may_take() {
     let limit = Duration::from_millis(20);
     let late = CallError::TimedOut { method: "Runtime.evaluate".to_owned(), limit };
     assert_eq!(ends.link.call(None, EvaluateParams::new("1"), limit).await.map(drop), Err(late));
-    // Its answer, which comes after all, is nobody's.
+    // The abandoned call's answer arrives last and has no recipient.
     let (id, _, _) = ends.sent.recv().await.expect("sent");
     ends.say(&value(id, 1));
     let call = ends.ask(None);

@@ -1,4 +1,4 @@
-//! Attaching to a tab, and to the frames of other sites in it.
+//! Attaches to a tab and to its cross-site frames.
 
 use super::{
     Attached, Core, Health, Known, Liveness, NEWS, Page, PageError, frames::FrameNames, listen, liveness,
@@ -25,18 +25,19 @@ use std::{
 };
 use tokio::sync::{broadcast, watch};
 
-/// How long each of the first commands may take on a page that answers.
+/// Timeout for each of the first commands on a page that answers.
 const FIRST: Duration = Duration::from_secs(5);
 
-/// How long a session is listened for that nobody waits for any more, so that it is ended when it comes.
+/// How long to listen for an abandoned session, in order to end it when it arrives.
 const LATE: Duration = Duration::from_secs(300);
 
 impl Page {
-    /// Attaches to a tab. A tab that does not answer is detached from again and left as it was.
+    /// Attaches to a tab. Detaches again from a tab that does not answer, leaving it as it was.
     ///
     /// # Errors
     ///
-    /// [`PageError::Silent`] with the reason; [`PageError::Call`] with [`CallError::Gone`] when there is no such tab.
+    /// [`PageError::Silent`] with the reason; [`PageError::Call`] with [`CallError::Gone`] if no such tab
+    /// exists.
     pub async fn attach(link: &Link, target: &TargetId) -> Result<Self, PageError> {
         let guard = attach_to(link, target).await?;
         let session = guard.session.clone().ok_or(PageError::Detached)?;
@@ -44,10 +45,10 @@ impl Page {
             Liveness::Alive => {}
             silent => return Err(PageError::Silent(silent)),
         }
-        // What is told from here on belongs to what is switched on below.
+        // Events from here on belong to the domains enabled below.
         let events = link.events(Some(&session));
         let on = Some(&session);
-        // Sent together, answered together: one trip to the browser and not five.
+        // Send all together: one round trip instead of five.
         let (page, dom, accessibility, tree, frames) = tokio::join!(
             link.call(on, page::EnableParams::default(), FIRST),
             link.call(on, dom::EnableParams::default(), FIRST),
@@ -58,7 +59,7 @@ impl Page {
         let first = async { Ok((page?, dom?, accessibility?, frames?, tree?).4.frame_tree) };
         let tree = match first.await {
             Ok(tree) => tree,
-            // It answered a moment ago: a dialog may have opened just now, or its script does not end.
+            // The page answered a moment ago, so a dialog just opened or a script does not end.
             Err(CallError::TimedOut { method, limit }) => {
                 return Err(match liveness::probe(link, &session).await? {
                     Liveness::Alive => CallError::TimedOut { method, limit }.into(),
@@ -91,7 +92,7 @@ impl Page {
     }
 }
 
-/// Asks for a session. Whoever asks may give up before it is there, by Stop or for want of time: it is ended then.
+/// Requests a session. If the caller gives up before it arrives (Stop or timeout), it is ended on arrival.
 async fn attach_to(link: &Link, target: &TargetId) -> Result<Undo, PageError> {
     let attach = AttachToTargetParams { target_id: target.clone(), flatten: Some(true) };
     let method = attach.identifier().to_string();
@@ -107,7 +108,7 @@ async fn attach_to(link: &Link, target: &TargetId) -> Result<Undo, PageError> {
     }
 }
 
-/// Detaches again from what was not attached to in the end.
+/// Guard that detaches if attaching is not completed.
 struct Undo {
     link: Link,
     session: Option<SessionId>,
@@ -145,8 +146,8 @@ fn frames_of_other_sites() -> SetAutoAttachParams {
     }
 }
 
-/// Switches on in a frame of another site what is on in its page. Some builds hold such a frame although they were
-/// told not to: it is let go first. Nothing of it is waited for; the browser takes the commands in order.
+/// Enables in a cross-site frame everything that is enabled in its page. Some builds pause such a frame despite
+/// being told not to, so it is resumed first. Does not wait: the browser handles the commands in order.
 pub(super) fn begin_child(core: &Core, session: &SessionId) {
     let on = Some(session);
     core.link.tell(on, RunIfWaitingForDebuggerParams {});
@@ -156,7 +157,7 @@ pub(super) fn begin_child(core: &Core, session: &SessionId) {
     core.link.tell(on, frames_of_other_sites());
 }
 
-/// Lets go of something that was attached to unasked.
+/// Releases a target that was attached to without being requested.
 pub(super) fn release(core: &Core, session: &SessionId) {
     core.link.tell(Some(session), RunIfWaitingForDebuggerParams {});
     core.link.tell(None, DetachFromTargetParams { session_id: Some(session.clone()) });

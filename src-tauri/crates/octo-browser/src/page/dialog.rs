@@ -1,43 +1,43 @@
-//! `alert` and its like.
+//! `alert` and similar dialogs.
 
 use super::Core;
 use crate::{CallError, cdp::browser_protocol::page::HandleJavaScriptDialogParams, wire::DialogOpening};
 use std::time::Duration;
 
-/// How long a browser may take to close a dialog.
+/// Timeout for closing a dialog.
 const CLOSING: Duration = Duration::from_secs(5);
 
-/// What of a dialog's words is kept: they are the page's.
+/// Maximum length of the stored dialog message, which is page-controlled.
 const LONGEST: usize = 2_000;
 
-/// A dialog that stands open.
+/// An open dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dialog {
-    /// Which kind.
+    /// The kind.
     pub kind: DialogKind,
-    /// The page's words, at most 2,000 characters.
+    /// The page's message, at most 2,000 characters.
     pub message: String,
-    /// What stands in a prompt's field.
+    /// Default text of a prompt's field.
     pub default: String,
-    /// The address of the frame it is of.
+    /// The address of the frame that opened it.
     pub url: String,
 }
 
 /// The kinds of dialogs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DialogKind {
-    /// It only says something.
+    /// Shows a message.
     Alert,
-    /// It asks yes or no.
+    /// Asks yes or no.
     Confirm,
-    /// It asks for text.
+    /// Asks for text.
     Prompt,
-    /// It asks whether to leave the page.
+    /// Asks whether to leave the page.
     BeforeUnload,
 }
 
 impl DialogKind {
-    /// Its name in the protocol and in the page's own language.
+    /// Returns its name in the protocol and in JavaScript.
     pub fn name(self) -> &'static str {
         match self {
             Self::Alert => "alert",
@@ -48,7 +48,7 @@ impl DialogKind {
     }
 }
 
-/// How a dialog is closed.
+/// The answer that closes a dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// With OK.
@@ -81,7 +81,7 @@ impl From<DialogOpening> for Dialog {
     }
 }
 
-/// Closes the dialog. Whether one is open is the browser's to say: its person may have closed it.
+/// Closes the dialog. The browser decides whether one is open, since its person may have closed it.
 pub(super) async fn answer(core: &Core, answer: Answer) -> Result<(), NoDialog> {
     let (accept, prompt_text) = match answer {
         Answer::Accept => (true, core.dialog.borrow().as_ref().map(|dialog| dialog.default.clone())),

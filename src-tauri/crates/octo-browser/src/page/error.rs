@@ -1,27 +1,27 @@
-//! Why a page did not do something.
+//! Page errors.
 
 use super::{Dialog, Liveness};
 use crate::CallError;
 
-/// Why a page did not do something.
+/// The reason why a page did not do something.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PageError {
-    /// A dialog stands open. It must be answered first.
+    /// A dialog is open and must be answered first.
     #[error("a {} is open: {:?}", .0.kind.name(), .0.message)]
     Dialog(Dialog),
     /// No dialog is open.
     #[error("no dialog is open")]
     NoDialog,
-    /// The page's process died. A reload may bring it back.
+    /// The page's process crashed. A reload may recover it.
     #[error("the page crashed")]
     Crashed,
-    /// The tab was closed, detached from, or the connection is over.
+    /// The tab was closed or detached, or the connection ended.
     #[error("the tab is gone")]
     Detached,
-    /// The tab does not answer, and this is why as far as it can be told.
+    /// The tab does not answer; contains the likely reason.
     #[error("the tab does not answer: {0}")]
     Silent(Liveness),
-    /// It went elsewhere whenever it was looked at.
+    /// The page navigated during every attempt to read it.
     #[error("the page goes elsewhere while it is read")]
     Moving,
     /// A command had no answer.

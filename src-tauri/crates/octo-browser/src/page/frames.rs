@@ -1,4 +1,4 @@
-//! The page's frames, each with the session that reaches it, and the names of all it has been told of.
+//! The page's frames with the sessions that reach them, and the ids of all frames it has reported.
 
 use super::{Child, Core, Page, PageError, origin};
 use crate::{
@@ -14,14 +14,14 @@ use std::{
     time::Duration,
 };
 
-/// How long a frame may take to name its own frames.
+/// Timeout for listing a frame's own frames.
 const LISTING: Duration = Duration::from_secs(3);
 
-/// How many frames that went are remembered: what one of them began may be told of after it.
+/// Number of removed frames remembered, because events about something they began may follow later.
 const GONE: usize = 64;
 
-/// The names of frames that are, or just were, of the page. They are told as they come: a page that a dialog or its own
-/// script holds does not say which frames it has.
+/// Ids of frames that belong to the page, or recently did. They are collected from events, because a page
+/// blocked by a dialog or its own script does not list its frames.
 #[derive(Debug, Default)]
 pub(super) struct FrameNames {
     here: HashSet<FrameId>,
@@ -56,7 +56,7 @@ impl FrameNames {
         }
     }
 
-    /// Another document is there: all but the main frame went with the one before.
+    /// Resets to the main frame after a navigation, which removes all others.
     pub fn only(&mut self, main: &FrameId) {
         let others: Vec<FrameId> = self.here.iter().filter(|frame| *frame != main).cloned().collect();
         others.iter().for_each(|frame| self.went(frame));
@@ -70,30 +70,31 @@ impl FrameNames {
 /// A frame of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Its name in the protocol.
+    /// Its id in the protocol.
     pub id: FrameId,
-    /// The frame it is in; none for the main one.
+    /// The frame that contains it; `None` for the main frame.
     pub parent: Option<FrameId>,
-    /// Its document: another one means that the old one's nodes are gone.
+    /// Its document's id. If it changes, the old document's nodes are gone.
     pub document: String,
-    /// The name its page gave it.
+    /// The name the page gave it.
     pub name: String,
     /// Its address, with its fragment.
     pub url: String,
-    /// Its origin, as the browser counts it. Of an empty page of the main frame that of whoever opened it.
+    /// Its origin as reported by the browser. For an empty page in the main frame, the opener's origin.
     pub origin: String,
-    /// The session that reaches it. Frames of other sites have one of their own, in which places are counted from
-    /// the frame's own corner.
+    /// The session that reaches it. A cross-site frame has its own, with coordinates relative to the frame's
+    /// corner.
     pub session: SessionId,
 }
 
 impl Page {
-    /// Whether a frame is known to be the page's, or to have been just now. Nothing is asked of the page for it.
+    /// Returns whether a frame belongs to the page or recently did. Does not query the page.
     pub fn has_frame(&self, frame: &FrameId) -> bool {
         self.0.core.known().frames.has(frame)
     }
 
-    /// All frames, the main one first, each after the one it is in. A frame that goes away meanwhile is left out.
+    /// Returns all frames, the main one first, each after its parent. A frame that disappears meanwhile is left
+    /// out.
     ///
     /// # Errors
     ///
@@ -113,7 +114,7 @@ async fn frames(core: &Core) -> Result<Vec<Frame>, CallError> {
     flatten(page, None, &core.session, &mut found);
     let mut left: Vec<(SessionId, Child)> =
         core.known().children.iter().map(|(session, child)| (session.clone(), child.clone())).collect();
-    // One whose parent is not listed yet waits for it.
+    // A frame whose parent is not listed yet waits for it.
     while let Some(index) = left.iter().position(|(_, child)| {
         child.parent.as_ref().is_none_or(|parent| found.iter().any(|frame: &Frame| frame.id == *parent))
     }) {
@@ -135,7 +136,7 @@ async fn tree(core: &Core, session: &SessionId) -> Result<FrameTree, CallError> 
 fn flatten(tree: FrameTree, parent: Option<FrameId>, session: &SessionId, found: &mut Vec<Frame>) {
     let frame = tree.frame;
     let id = frame.id.clone();
-    // While a frame moves to a process of its own, both its old place and its new one list it.
+    // While a frame moves to another process, both processes list it.
     found.retain(|known| known.id != id);
     found.push(Frame {
         id: frame.id,

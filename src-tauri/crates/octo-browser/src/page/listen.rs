@@ -1,4 +1,4 @@
-//! What the browser tells of the page, put into what is known of it.
+//! Applies the browser's events to the page's recorded state.
 
 use super::{Child, Committed, Core, Dialog, DialogKind, Document, Health, PageEvent, attach, origin};
 use crate::{
@@ -20,16 +20,16 @@ use crate::{
 use futures::{StreamExt as _, stream::SelectAll};
 use std::{sync::Arc, time::Duration};
 
-/// How long the page may take to say again what it shows.
+/// Timeout for reading the page's state again.
 const AGAIN: Duration = Duration::from_secs(3);
 
-/// A page tells of its downloads before the browser does. The browser's word for it is an older one, which the list of
-/// chromiumoxide leaves out.
+/// A page reports its downloads before the browser does. The browser uses an older event name for it, which
+/// chromiumoxide's list leaves out.
 const DOWNLOAD: &str = "Page.downloadWillBegin";
 
 type Sources = SelectAll<futures::stream::BoxStream<'static, (SessionId, Heard)>>;
 
-/// Listens for as long as the page is there. It holds no handle of the page.
+/// Listens until the page is gone. Keeps no handle on the page.
 pub(super) async fn listen(core: Arc<Core>, events: Events) {
     let mut sources = Sources::new();
     sources.push(source(core.session.clone(), events));
@@ -67,7 +67,7 @@ fn source(session: SessionId, events: Events) -> futures::stream::BoxStream<'sta
     futures::stream::unfold(Some((session, events)), next).boxed()
 }
 
-/// Takes one event in. A frame that came is returned with its events, to be listened to as well.
+/// Processes one event. Returns a newly added frame with its events, to be listened to as well.
 async fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(SessionId, Events)> {
     let of_page = *session == core.session;
     match event.method.as_ref() {
@@ -77,18 +77,18 @@ async fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(S
             if of_page && frame.parent_id.is_none() {
                 commit(core, &frame).await;
                 if kind == "BackForwardCacheRestore" {
-                    // It was loaded before it was put away, and is not loaded again.
+                    // The page was loaded before it entered the back/forward cache and is not loaded again.
                     core.tell(PageEvent::Loaded);
                 }
             }
         }
-        // The latter also tells of a frame that nothing else has told of.
+        // The download event also mentions frames that no other event has reported.
         EventFrameAttached::IDENTIFIER | DOWNLOAD => {
             core.known().frames.came(event.read::<OfFrame>()?.frame_id);
         }
         EventFrameDetached::IDENTIFIER => {
             let OfFrame { frame_id, reason } = event.read()?;
-            // One that goes to another process stays.
+            // A frame that moves to another process remains.
             if reason != "swap" {
                 core.known().frames.went(&frame_id);
             }
@@ -96,7 +96,7 @@ async fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(S
         EventNavigatedWithinDocument::IDENTIFIER if of_page => {
             let NavigatedWithin { frame_id, url } = event.read()?;
             if frame_id == core.main_frame {
-                // Another part of an empty page is whose the page was.
+                // A fragment navigation within an empty page keeps the page's origin.
                 let origin = match origin::is_inherited(&url) {
                     true => core.known().committed.origin.clone(),
                     false => origin::of_address(&url),
@@ -107,7 +107,7 @@ async fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(S
         EventDocumentOpened::IDENTIFIER if of_page => {
             let DocumentOpened { frame } = event.read()?;
             if frame.parent_id.is_none() {
-                // What is written anew has the address of the page that writes it.
+                // A rewritten document (`document.open`) has the address of the page that writes it.
                 let now = committed(&core.link, &core.session, &core.target, &frame).await;
                 let before = core.known().committed.clone();
                 if (&now.url, &now.origin) != (&before.url, &before.origin) {
@@ -133,11 +133,11 @@ async fn hear(core: &Arc<Core>, session: &SessionId, event: &Event) -> Option<(S
         EventAttachedToTarget::IDENTIFIER => {
             let Attached { session_id, target_info } = event.read()?;
             if target_info.kind != "iframe" {
-                // Nothing else was asked for; it goes on as if nobody had come.
+                // Release any other target, which then continues undisturbed.
                 attach::release(core, &session_id);
                 return None;
             }
-            // The name of such a target is that of its frame.
+            // A frame target's id equals its frame's id.
             let frame =
                 crate::cdp::browser_protocol::page::FrameId::new(target_info.target_id.inner().clone());
             let child = Child { frame: frame.clone(), parent: target_info.parent_frame_id };
@@ -176,19 +176,19 @@ async fn commit(core: &Core, frame: &WireFrame) {
         known.health = Health::Well;
         known.frames.only(&core.main_frame);
     }
-    // A document that went took its dialog along.
+    // An unloaded document's dialog is gone too.
     core.dialog.send_replace(None);
     core.tell(PageEvent::Committed(committed));
 }
 
-/// The same document is under another address, or is another one's now.
+/// The same document changed its address or its origin.
 fn became(core: &Core, url: String, origin: String) {
     let committed = Committed { url, origin, document: Document::Same };
     core.known().committed = committed.clone();
     core.tell(PageEvent::Committed(committed));
 }
 
-/// What a main frame shows.
+/// Reads the document that a main frame shows.
 pub(super) async fn committed(
     link: &Link,
     session: &SessionId,
@@ -200,8 +200,8 @@ pub(super) async fn committed(
     Committed { url, origin, document: Document::New(frame.loader_id.inner().clone()) }
 }
 
-/// Reads anew what the page shows. That it does not answer says that a dialog may hold it whose opening was missed: it
-/// can be answered, and whoever waits for the page is let go on.
+/// Reads the page's state again. If the page does not answer, a dialog whose opening event was missed may block
+/// it: recording it lets it be answered and ends pending waits.
 async fn read_again(core: &Core) {
     let command = Leniently::<_, FrameTreeAnswer>::new(GetFrameTreeParams {});
     match core.link.call(Some(&core.session), command, AGAIN).await {

@@ -1,4 +1,4 @@
-//! Whether a tab answers, and why it does not.
+//! Detects whether a tab answers, and the reason if it does not.
 
 use super::{Core, Health, Page};
 use crate::{
@@ -19,33 +19,33 @@ use std::{
 };
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// How long a tab may take to say what one is. Measured: 2 to 3 ms on a quiet machine, and nothing at all from a tab
-/// that is discarded, hung, or held by a dialog.
+/// Timeout for a trivial evaluation in a tab. Measured: 2 to 3 ms on an idle machine, and no answer from a tab
+/// that is discarded, hung, or blocked by a dialog.
 const ANSWER: Duration = Duration::from_millis(1_500);
 
-/// After so long without an answer the reason is looked for, while the answer is still waited for.
+/// Delay after which the reason is investigated, while still waiting for the answer.
 const SUSPICIOUS: Duration = Duration::from_millis(300);
 
-/// How long the browser itself may take to answer.
+/// Timeout for an answer of the browser itself.
 const BROWSER: Duration = Duration::from_secs(2);
 
-/// The share of the time that a page in an endless loop computes for, at least. On a machine with nothing else to do
-/// it is all of it; measured with ten other programs on two processors, a quarter.
+/// Minimum share of CPU time that indicates an endless loop. On an idle machine a loop uses all of it; with ten
+/// other programs on two processors, a quarter was measured.
 const LOOPING: f64 = 0.1;
 
-/// The parts of the wait in each of which it does.
+/// Number of sampling intervals; a loop must reach the share in each.
 const PARTS: u32 = 3;
 
 /// Whether a tab answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Liveness {
-    /// It does.
+    /// It answers.
     Alive,
-    /// A dialog holds it. One that was open before we came can only be closed by its person. (On a computer that is
-    /// overloaded, a page that only begins looks the same.)
+    /// A dialog blocks it. Only its person can close a dialog that was open before Octo attached. (On an
+    /// overloaded computer a page that is just starting looks the same.)
     DialogOpen,
-    /// It has no process: the browser put it to sleep, or it crashed. Bringing it to the front or loading it again
-    /// brings it back.
+    /// It has no process: the browser discarded it, or it crashed. Bringing it to the front or reloading it
+    /// restores it.
     Discarded,
     /// Its script does not end.
     Hung,
@@ -63,11 +63,11 @@ impl fmt::Display for Liveness {
 }
 
 impl Page {
-    /// Whether the page answers now.
+    /// Returns whether the page answers now.
     ///
     /// # Errors
     ///
-    /// [`CallError`] when it cannot be asked at all.
+    /// [`CallError`] if it cannot be asked at all.
     pub async fn liveness(&self) -> Result<Liveness, CallError> {
         let core: &Core = &self.0.core;
         if core.dialog.borrow().is_some() {
@@ -80,9 +80,9 @@ impl Page {
     }
 }
 
-/// Asks a page whether it answers. Why it does not is told without it: the browser says at once that there is no
-/// process, and a script that does not end computes while a dialog waits. (Another page that computes meanwhile makes
-/// a dialog look like such a script; the person sees which it is.)
+/// Asks a page whether it answers. The reason for silence is found without it: the browser immediately reports
+/// a missing process, and an endless script uses CPU while a dialog does not. (Another page that computes
+/// meanwhile makes a dialog look like such a script; the person can see which it is.)
 pub(super) async fn probe(link: &Link, session: &SessionId) -> Result<Liveness, CallError> {
     let mut events = link.events(Some(session));
     link.tell(Some(session), inspector::EnableParams::default());
@@ -91,7 +91,7 @@ pub(super) async fn probe(link: &Link, session: &SessionId) -> Result<Liveness, 
             match events.next().await {
                 Heard::Event(event) if event.method == EventTargetCrashed::IDENTIFIER => return,
                 Heard::Event(_) | Heard::Missed(_) => {}
-                // The answer will say so.
+                // The pending call will report that.
                 Heard::Over => std::future::pending().await,
             }
         }
@@ -110,7 +110,7 @@ pub(super) async fn probe(link: &Link, session: &SessionId) -> Result<Liveness, 
     let (mut before, mut since) = (computed(link).await?, Instant::now());
     let rest = deadline.saturating_duration_since(since);
     let mut looping: Option<HashSet<i64>> = None;
-    // A page that is busy for a moment computes in one part of the time, an endless loop in each.
+    // A briefly busy page computes during one interval, an endless loop during each.
     for part in 1..=PARTS {
         let end = deadline - rest * (PARTS - part) / PARTS;
         let later = tokio::select! {
@@ -136,17 +136,17 @@ pub(super) async fn probe(link: &Link, session: &SessionId) -> Result<Liveness, 
     Ok(if loops { Liveness::Hung } else { Liveness::DialogOpen })
 }
 
-/// What an answer says; nothing when it did not come.
+/// Interprets an answer; `None` if it did not arrive.
 fn heard(answer: Result<(), CallError>) -> Option<Result<Liveness, CallError>> {
     match answer {
-        // A page between two documents answers, though not the question.
+        // A page between two documents answers, though with an error.
         Ok(()) | Err(CallError::Refused { .. }) => Some(Ok(Liveness::Alive)),
         Err(CallError::TimedOut { .. }) => None,
         Err(error) => Some(Err(error)),
     }
 }
 
-/// The seconds each page's process has computed for.
+/// Returns the CPU seconds used by each page's process.
 async fn computed(link: &Link) -> Result<HashMap<i64, f64>, CallError> {
     let processes = link.call(None, GetProcessInfoParams {}, BROWSER).await?.process_info;
     let pages = processes.into_iter().filter(|process| process.r#type == "renderer");

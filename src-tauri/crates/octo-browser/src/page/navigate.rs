@@ -1,4 +1,4 @@
-//! Going to other pages, and knowing when one is there.
+//! Navigation, and detecting that a page has loaded.
 
 use super::{Document, Page, PageError, PageEvent};
 use crate::{
@@ -18,74 +18,74 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// How long a server may take to answer. The page goes on loading after it.
+/// How long a server may take to answer. Loading continues after that.
 const COMMIT: Duration = Duration::from_secs(20);
 
-/// How long the rest of a page is waited for. What is not there by then (advertising, pictures, a line that is kept
-/// open on purpose) is seldom what is wanted; "no network traffic" is never reached by many pages.
+/// How long to wait for the rest of a page. Content that is missing by then (advertising, images, a connection
+/// held open on purpose) is rarely needed; many pages never reach "no network traffic".
 const LOAD: Duration = Duration::from_secs(3);
 
-/// A page counts as quiet when nothing in it changed for so long.
+/// How long a page must be unchanged to count as quiet.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// How long quiet is waited for: some pages never are.
+/// Maximum wait for quiet: some pages never are.
 const RESTLESS: Duration = Duration::from_secs(1);
 
-/// How long a page may take to begin to watch itself.
+/// Timeout for starting the observation of a page.
 const WATCH: Duration = Duration::from_millis(500);
 
-/// What came of going somewhere.
+/// The result of a navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// Another document is there, and loaded.
+    /// Another document has loaded.
     Loaded,
-    /// Another document is there and still loads; it can be used.
+    /// Another document is still loading but usable.
     Loading,
     /// The server has not answered yet.
     Waiting,
     /// The document is the same: only the address changed.
     SameDocument,
-    /// It became a download. The page is the one it was.
+    /// The navigation became a download. The page is unchanged.
     Download,
 }
 
-/// Where to, in the tab's own history.
+/// A direction in the tab's own history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum History {
     /// One page back.
     Back,
-    /// One forward.
+    /// One page forward.
     Forward,
 }
 
-/// Why a page did not go where it was told.
+/// The reason why a navigation failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NavigateError {
-    /// The browser could not, and this is its name for it: `ERR_NAME_NOT_RESOLVED`.
+    /// The browser could not load the page and reported this error, such as `ERR_NAME_NOT_RESOLVED`.
     #[error("the page could not be loaded: {name}")]
     Failed {
-        /// The browser's name for it, without its `net::`.
+        /// The browser's error name, without its `net::`.
         name: String,
     },
-    /// It has an open question ("leave this page?"), or is gone.
+    /// The page has an open question ("leave this page?"), or is gone.
     #[error(transparent)]
     Page(#[from] PageError),
-    /// There is no such page in the tab's history.
+    /// The tab's history has no such page.
     #[error("there is no page to go {} to", if *.0 == History::Back { "back" } else { "forward" })]
     NoSuchPage(History),
 }
 
 impl Page {
-    /// Goes to an address, and waits until the page is there and quiet, for a few seconds at most.
+    /// Navigates to an address and waits until the page has loaded and is quiet, for a few seconds at most.
     ///
     /// # Errors
     ///
     /// [`NavigateError`]. After [`PageError::Dialog`] the page stays until the question is answered;
-    /// [`Self::arrive`] waits for what comes then.
+    /// [`Self::arrive`] waits for the rest.
     pub async fn navigate(&self, url: &str) -> Result<Arrival, NavigateError> {
         let mut events = self.events();
         if self.has_crashed() {
-            // As in `reload`: nothing else would bring it back.
+            // As in `reload`: nothing else would recover a crashed page.
             let core = &self.0.core;
             core.link.tell(Some(&core.session), NavigateParams::new(url));
             return self.arrived(&mut events).await;
@@ -109,7 +109,7 @@ impl Page {
         self.loaded(&mut events, Some(loader.inner()), Instant::now() + LOAD).await
     }
 
-    /// Where the tab's own history leads.
+    /// Returns the address of an entry in the tab's own history.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Page {
         Ok(history.entries.swap_remove(index.ok_or(NavigateError::NoSuchPage(way))?))
     }
 
-    /// Goes through the tab's own history.
+    /// Moves through the tab's own history.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ impl Page {
         self.arrived(&mut events).await
     }
 
-    /// Loads the page again. It brings back one that crashed.
+    /// Reloads the page. This recovers a crashed one.
     ///
     /// # Errors
     ///
@@ -149,13 +149,13 @@ impl Page {
     pub async fn reload(&self) -> Result<Arrival, NavigateError> {
         let mut events = self.events();
         let core = &self.0.core;
-        // Not through `call`, which refuses to ask a crashed page for anything. The command itself may wait for the
-        // page to come up; what counts is that it commits.
+        // Not through `call`, which rejects commands to a crashed page. The command itself may wait for the
+        // page to start; the commit is the signal that counts.
         core.link.tell(Some(&core.session), ReloadParams::default());
         self.arrived(&mut events).await
     }
 
-    /// Waits for a page that is on its way because of something else: a click, an answered question.
+    /// Waits for a navigation that something else started: a click, an answered question.
     ///
     /// # Errors
     ///
@@ -188,14 +188,14 @@ impl Page {
         }
     }
 
-    /// Waits for the load of a document that committed, or with a name, that commits.
+    /// Waits for the load of a document that has committed or, given its id, that is about to commit.
     async fn loaded(
         &self,
         events: &mut broadcast::Receiver<PageEvent>,
         awaited: Option<&str>,
         deadline: Instant,
     ) -> Result<Arrival, NavigateError> {
-        // The old document's load must not be taken for the new one's.
+        // The old document's load event must not be taken for the new one's.
         let mut committed = awaited.is_none();
         let arrival = loop {
             match timeout_at(deadline, events.recv()).await {
@@ -204,7 +204,7 @@ impl Page {
                     committed |= matches!(&it.document, Document::New(loader) if awaited.is_none_or(|it| it == loader));
                 }
                 Ok(Ok(PageEvent::Loaded)) if committed => break Arrival::Loaded,
-                // Whether the load was among what was missed cannot be told any more.
+                // The load event may have been among the missed ones.
                 Ok(Ok(PageEvent::Missed) | Err(RecvError::Lagged(_))) => break Arrival::Loading,
                 Ok(Ok(PageEvent::DialogOpened(dialog))) => return Err(PageError::Dialog(dialog).into()),
                 Ok(Ok(PageEvent::Crashed)) => return Err(PageError::Crashed.into()),
@@ -218,14 +218,14 @@ impl Page {
         Ok(arrival)
     }
 
-    /// Waits until nothing in the main frame's document changed for a tenth of a second, for a second at most. The
-    /// page cannot see that it is watched.
+    /// Waits until the main frame's document is unchanged for a tenth of a second, for one second at most. The
+    /// page cannot detect the observation.
     ///
     /// # Errors
     ///
-    /// [`PageError`] when the page cannot be asked at all; one that changes without end is no error.
+    /// [`PageError`] if the page cannot be queried at all; a page that never stops changing is not an error.
     pub async fn quiet(&self) -> Result<(), PageError> {
-        // A world of its own: the page's own variables and its observers know nothing of it.
+        // An isolated world: the page's own variables and observers do not see it.
         let world = CreateIsolatedWorldParams {
             world_name: Some("octo".to_owned()),
             ..CreateIsolatedWorldParams::new(self.main_frame().clone())
@@ -246,7 +246,7 @@ impl Page {
     }
 }
 
-/// A document that goes while it is watched, or has no time to say so, is only not quiet.
+/// A document that is unloaded while being observed, or that times out, is merely not quiet.
 fn passing(error: PageError) -> Result<(), PageError> {
     match error {
         PageError::Call(

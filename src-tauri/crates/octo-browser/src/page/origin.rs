@@ -1,8 +1,8 @@
-//! Whose a page is.
+//! Origins of documents.
 //!
-//! The browser writes an origin beside every document it tells of, but makes it of the document's address. An empty
-//! page, at `about:blank`, says nothing by that: one that another page opened belongs to that other page, which can
-//! write into it. Whose such a document really is, only the document says, in a world that its page does not reach.
+//! The browser reports an origin with every document, but derives it from the address. For an empty page at
+//! `about:blank` this says nothing: a page opened by another one belongs to its opener, which can write into
+//! it. Only the document itself knows its real origin; it is asked in a world that its page cannot reach.
 
 use crate::{
     CallError, Link,
@@ -19,23 +19,23 @@ use reqwest::Url;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How long a document may take to say whose it is.
+/// Timeout for asking a document for its origin.
 const ASKING: Duration = Duration::from_secs(1);
 
-/// How often, and how long after each other, it is asked where the document before it answers still.
+/// Number of attempts, and the delay between them, while the previous document still answers.
 const TRIES: u32 = 10;
 const AGAIN: Duration = Duration::from_millis(20);
 
-/// What the browser itself writes for an origin that it does not tell. Nobody grants it.
+/// The browser's own placeholder for an origin that it does not disclose. It is never granted.
 const UNTOLD: &str = "://";
 
-/// Whether an address says nothing of whose its document is.
+/// Returns whether a document at this address inherits its origin.
 pub(super) fn is_inherited(url: &str) -> bool {
     url.split_once(':').is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case("about"))
 }
 
-/// An address's origin. Those without one of the web's own (`chrome:`, `file:`, extensions) keep their scheme, for
-/// they must not be taken for a page without an origin.
+/// Returns an address's origin. Addresses without a web origin (`chrome:`, `file:`, extensions) keep their
+/// scheme, so that they are not taken for a page without an origin.
 pub(super) fn of_address(url: &str) -> String {
     let Ok(url) = Url::parse(url) else { return "null".to_owned() };
     let origin = url.origin();
@@ -49,14 +49,14 @@ pub(super) fn of_address(url: &str) -> String {
     }
 }
 
-/// The origin of a tab's main frame. The browser is asked only where the address does not say it.
+/// Returns the origin of a tab's main frame. Queries the browser only if the address is not conclusive.
 pub(super) async fn of_frame(
     link: &Link,
     session: &SessionId,
     target: &TargetId,
     frame: &WireFrame,
 ) -> String {
-    // An error page is not of the site it stands in for.
+    // An error page does not belong to the site it replaces.
     if frame.unreachable_url.is_some() {
         return "null".to_owned();
     }
@@ -66,13 +66,13 @@ pub(super) async fn of_frame(
     of_address(&frame.url)
 }
 
-/// Whose an empty document is: `null` for one of the browser's own, which nobody can write into.
+/// Returns the origin of an empty document: `null` for the browser's own, which no page can write into.
 async fn inherited(link: &Link, session: &SessionId, target: &TargetId, frame: &FrameId) -> String {
     for _ in 0..TRIES {
         match says(link, session, frame).await {
             Ok(Some(origin)) if origin == "null" => return nameless(link, target).await,
             Ok(Some(origin)) => return origin,
-            // It was the document before that answered.
+            // The previous document answered.
             Ok(None) | Err(CallError::Refused { .. }) => sleep(AGAIN).await,
             Err(error) => {
                 tracing::debug!(%error, "whose an empty page is was not told");
@@ -83,7 +83,7 @@ async fn inherited(link: &Link, session: &SessionId, target: &TargetId, frame: &
     UNTOLD.to_owned()
 }
 
-/// What the document says in a world that no page reaches. None where that is not the empty one.
+/// Returns the document's own answer from an isolated world. `None` if it is not the empty document.
 async fn says(link: &Link, session: &SessionId, frame: &FrameId) -> Result<Option<String>, CallError> {
     let world = CreateIsolatedWorldParams {
         world_name: Some("octo".to_owned()),
@@ -100,7 +100,8 @@ async fn says(link: &Link, session: &SessionId, frame: &FrameId) -> Result<Optio
     Ok(told.filter(|(_, address)| is_inherited(address)).map(|(origin, _)| origin))
 }
 
-/// A page of nobody that has a name: a new tab's, or one of a nameless page that has it in hand.
+/// Returns the origin of an empty document that is opaque: `null` without an opener, as for a new tab, and
+/// undisclosed if an opaque page opened it.
 async fn nameless(link: &Link, target: &TargetId) -> String {
     let about = Leniently::<_, TargetNews>::new(GetTargetInfoParams { target_id: Some(target.clone()) });
     match link.call(None, about, ASKING).await {

@@ -1,4 +1,4 @@
-//! Pictures of the page.
+//! Screenshots of the page.
 
 use super::{Page, PageError};
 use crate::{
@@ -13,76 +13,76 @@ use crate::{
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use std::{fmt, time::Duration};
 
-/// How long a picture may take. Measured: 40 to 100 ms in front, and without end in half of the tries in the
-/// background, which is why the tab is brought to the front and a second try is made.
+/// Timeout for a picture. Measured: 40 to 100 ms in the foreground; in the background half of the attempts
+/// never finished, so the tab is brought to the front for a second attempt.
 const TAKING: Duration = Duration::from_secs(2);
 
-/// How long the first of two may take that are taken behind another tab. Measured there, with the page believing to be
-/// in front: one comes in 30 to 100 ms, or not at all, and then the next one does.
+/// Timeout for the first of two attempts behind another tab. Measured there with focus emulation: a picture
+/// takes 30 to 100 ms or never arrives, and then the next attempt succeeds.
 const SOON: Duration = Duration::from_millis(700);
 
-/// How long the page may take to say where something is.
+/// Timeout for measuring positions in the page.
 const MEASURING: Duration = Duration::from_secs(2);
 
-/// What a picture is of.
+/// The area of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Area {
-    /// What its person sees.
+    /// The viewport.
     Visible,
-    /// An element of the main frame's own process, which is scrolled to.
+    /// An element of the main frame's own process, which is scrolled into view.
     Element(BackendNodeId),
     /// A part of the document, in CSS pixels from its corner.
     Part {
-        /// From the left.
+        /// Distance from the left.
         x: f64,
-        /// From the top.
+        /// Distance from the top.
         y: f64,
-        /// To the right.
+        /// Width.
         width: f64,
-        /// Downwards.
+        /// Height.
         height: f64,
     },
 }
 
-/// When the tab comes to the front for a picture.
+/// When the tab is brought to the front for a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Front {
-    /// Before it: there it comes at once.
+    /// Before the picture, which then arrives at once.
     First,
-    /// Only where it does not come otherwise: its person is at work elsewhere. The page believes it has the focus then,
-    /// as by [`Page::begin_acting`].
+    /// Only if the picture does not arrive otherwise, because its person is working elsewhere. The page then
+    /// believes it has the focus, as with [`Page::begin_acting`].
     AtNeed,
 }
 
-/// Where a picture is of.
+/// A picture's measured area.
 #[derive(Clone, Debug)]
 pub(crate) struct Framed {
-    /// In the document; none for what is seen, as it is.
+    /// The area in the document; `None` for the viewport as it is.
     clip: Option<Viewport>,
-    /// In CSS pixels of what is seen of the page.
+    /// The area in CSS pixels of the viewport.
     pub seen: Spot,
-    /// Pixels of the picture for each of CSS. None where the picture is of just what is seen; a whole one has the
-    /// window's scroll bars beside that.
+    /// Picture pixels per CSS pixel. `None` if the picture covers exactly the viewport; a full picture also
+    /// includes the window's scroll bars.
     pub density: Option<f64>,
-    /// How far the page was scrolled then, as a whole and what of it is seen.
+    /// Scroll offsets at that time, of the layout and the visual viewport.
     scrolled: [f64; 4],
 }
 
-/// How a picture is written.
+/// Encoding of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureFormat {
-    /// Exactly.
+    /// Lossless.
     Png,
-    /// Small, with this quality of 0 to 100.
+    /// Compact, with this quality from 0 to 100.
     Jpeg(u8),
 }
 
 /// A picture.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// The file's bytes.
+    /// The encoded bytes.
     pub bytes: Vec<u8>,
-    /// How it is written.
+    /// The encoding.
     pub format: PictureFormat,
 }
 
@@ -93,7 +93,8 @@ impl fmt::Debug for Picture {
 }
 
 impl Page {
-    /// What a picture of an element is of, in whichever frame it is: one of another process is scrolled to now.
+    /// Returns the area of a picture of an element in any frame; in a frame of another process the element is
+    /// scrolled into view now.
     ///
     /// # Errors
     ///
@@ -112,7 +113,7 @@ impl Page {
         Ok(Area::Part { x, y, width: spot.width, height: spot.height })
     }
 
-    /// Takes a picture. The tab comes to the front for it, and a minimised window is brought back.
+    /// Takes a picture. Brings the tab to the front and restores a minimised window.
     ///
     /// # Errors
     ///
@@ -123,7 +124,7 @@ impl Page {
         self.picture_in(&framed, format, Front::First).await
     }
 
-    /// Where a picture is of: an element is scrolled to for it.
+    /// Measures the area of a picture, scrolling an element into view first.
     ///
     /// # Errors
     ///
@@ -162,7 +163,7 @@ impl Page {
         Ok(Framed { clip, seen, density, scrolled: scrolled(&metrics) })
     }
 
-    /// Whether the page is still scrolled as it was.
+    /// Returns whether the page's scroll position is unchanged.
     ///
     /// # Errors
     ///
@@ -226,7 +227,7 @@ impl Page {
         Ok(Picture { bytes, format })
     }
 
-    /// Where an element is in the document, after it was scrolled to.
+    /// Returns an element's position in the document, after scrolling to it.
     async fn place_of(&self, node: BackendNodeId) -> Result<Viewport, PageError> {
         let scroll = ScrollIntoViewIfNeededParams { backend_node_id: Some(node), ..Default::default() };
         self.call(scroll, MEASURING).await?;
@@ -248,7 +249,7 @@ impl Page {
         Ok(Viewport {
             x: left + view.page_x,
             y: top + view.page_y,
-            // Of one that is larger than what is seen, as much as is seen at once.
+            // For an element larger than the viewport, one viewport's worth.
             width: (right - left).min(view.client_width.max(1.0)),
             height: (bottom - top).min(view.client_height.max(1.0)),
             scale: 1.0,
@@ -261,8 +262,8 @@ fn scrolled(metrics: &LayoutMetrics) -> [f64; 4] {
     [layout.page_x, layout.page_y, view.page_x, view.page_y]
 }
 
-/// What is seen, where the screen has more pixels than the page counts: a picture in the page's own measure is what
-/// a point in it is given in, and costs a quarter.
+/// Returns the viewport to capture at CSS resolution on a high-density screen: coordinates in a picture are CSS
+/// pixels, and the picture costs a quarter.
 fn shrunk(metrics: &LayoutMetrics) -> Option<Viewport> {
     let view = &metrics.css_visual_viewport;
     let whole = metrics.visual_viewport.as_ref().filter(|_| view.client_width > 0.0)?;

@@ -1,11 +1,11 @@
-//! Whether what was looked at is of one document: commands that wait when a page goes to another process are sent
-//! again there, and answered by the page that came.
+//! Checks that several answers describe one document. Commands pending while a page moves to another process
+//! are sent again there, and answered by the new page.
 
 use super::Page;
 use crate::{Events, Heard, cdp::browser_protocol::page::EventFrameNavigated, wire::FrameNavigated};
 use futures::FutureExt as _;
 
-/// The main frame's document from a moment on.
+/// Observation of the main frame's document from a moment on.
 pub(crate) struct Steady {
     document: String,
     events: Events,
@@ -14,12 +14,12 @@ pub(crate) struct Steady {
 
 impl Page {
     pub(crate) fn steady(&self) -> Steady {
-        // Heard from before the name is read: a page that goes in between is heard of.
+        // Subscribe before reading the document's id, so that a navigation in between is noticed.
         let events = self.link().events(Some(self.session()));
         Steady { document: self.document(), events, frame: self.main_frame().clone() }
     }
 
-    /// Looks at the page in several commands, and says whether all of them were answered by one document.
+    /// Runs several queries and returns the result only if one document answered all of them.
     pub async fn in_one_document<T>(&self, looking: impl Future<Output = T>) -> Option<T> {
         let mut steady = self.steady();
         let seen = looking.await;
@@ -28,7 +28,8 @@ impl Page {
 }
 
 impl Steady {
-    /// Whether no other document came, one that is gone again included. News that were missed may have told of one.
+    /// Returns whether no other document was loaded, even temporarily. Missed events count as a possible
+    /// change.
     pub(crate) fn holds(&mut self) -> bool {
         while let Some(heard) = self.events.next().now_or_never() {
             match heard {

@@ -1,4 +1,4 @@
-//! A page over a line whose other end is in the test's hands.
+//! A page over a link whose other end the test controls.
 
 use super::{Page, PageEvent};
 use crate::{
@@ -15,7 +15,7 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-/// What comes, all of it at once: a browser can say more in one breath than anybody listens to.
+/// Incoming messages, delivered all at once: a browser can send more in one burst than a listener reads.
 #[derive(Clone, Default)]
 struct Coming(Arc<Mutex<(VecDeque<String>, Option<Waker>)>>);
 
@@ -60,7 +60,7 @@ struct Far {
 }
 
 impl Far {
-    /// The next command.
+    /// Returns the next command.
     async fn asked(&mut self) -> (usize, String) {
         self.sent.recv().await.unwrap()
     }
@@ -82,7 +82,7 @@ fn tree(document: &str) -> String {
     )
 }
 
-/// Answers as a page that is there, until it is attached to.
+/// Answers as a live page until it is attached to.
 async fn attached(link: &Link, far: &mut Far) -> Page {
     let target = TargetId::new("T");
     let attaching = Page::attach(link, &target);
@@ -121,7 +121,7 @@ async fn a_page_whose_news_were_missed_is_asked_again_what_it_shows() {
     let page = attached(&link, &mut far).await;
     assert_eq!(page.document(), "one");
     let mut events = page.events();
-    // It goes elsewhere, and says so much at once that nobody hears of it.
+    // The page navigates and sends so many events at once that the listener misses that one.
     let gone = r#"{"method":"Page.frameNavigated","params":{"frame":{"id":"F","loaderId":"two","url":"https://two.example/"}},"sessionId":"S"}"#;
     let noise = r#"{"method":"Page.lifecycleEvent","params":{},"sessionId":"S"}"#;
     let all = std::iter::once(gone).chain(std::iter::repeat_n(noise, 2 * crate::Events::CAPACITY));
@@ -134,14 +134,14 @@ async fn a_page_whose_news_were_missed_is_asked_again_what_it_shows() {
     assert_eq!(events.recv().await.unwrap(), PageEvent::Missed);
 }
 
-/// Tells of an empty page, whose origin only the browser knows.
+/// Builds the event for an empty page, whose origin only the browser knows.
 fn blank(fragment: &str) -> String {
     format!(
         r#"{{"id":"F","loaderId":"three","url":"about:blank","urlFragment":"{fragment}","securityOrigin":"://"}}"#
     )
 }
 
-/// Answers what a document says of itself.
+/// Answers the document's own origin.
 async fn says(far: &mut Far, answer: &str) {
     let (id, method) = far.asked().await;
     assert_eq!(method, "Page.createIsolatedWorld");
@@ -161,7 +161,7 @@ async fn an_empty_page_is_of_the_page_that_opened_it_whatever_its_address_says()
         coming.say([format!(r#"{{"method":"{method}","params":{params},"sessionId":"S"}}"#)]);
     };
     let now = |page: &Page| (page.committed().url, page.origin());
-    // Asked of the document, as long as it is that one, and told as what it says.
+    // The document is asked as long as it is the current one, and its answer is reported.
     say("Page.frameNavigated", format!(r#"{{"frame":{}}}"#, blank("")));
     for answer in [
         r#"["https://before.example","https://before.example/"]"#,
@@ -171,16 +171,16 @@ async fn an_empty_page_is_of_the_page_that_opened_it_whatever_its_address_says()
     }
     assert!(matches!(events.recv().await.unwrap(), PageEvent::Committed(_)));
     assert_eq!(now(&page), ("about:blank".to_owned(), "https://opener.example".to_owned()));
-    // Another part of it is still that page's.
+    // A fragment navigation within it keeps that origin.
     say("Page.navigatedWithinDocument", r##"{"frameId":"F","url":"about:blank#a"}"##.to_owned());
     assert!(matches!(events.recv().await.unwrap(), PageEvent::Committed(_)));
     assert_eq!(now(&page), ("about:blank#a".to_owned(), "https://opener.example".to_owned()));
-    // Written anew, it has the address of the page that writes.
+    // When rewritten, it has the address of the page that writes.
     let written = r#"{"frame":{"id":"F","loaderId":"three","url":"https://opener.example/a"}}"#;
     say("Page.documentOpened", written.to_owned());
     assert!(matches!(events.recv().await.unwrap(), PageEvent::Committed(_)));
     assert_eq!(now(&page), ("https://opener.example/a".to_owned(), "https://opener.example".to_owned()));
-    // Whose it is must be told: of a nameless one only that nobody opened it.
+    // The origin must be disclosed: for an opaque one, only that it has no opener.
     for (opener, origin) in [(r#","openerId":"O""#, "://"), ("", "null")] {
         say("Page.frameNavigated", format!(r#"{{"frame":{}}}"#, blank("")));
         says(&mut far, r#"["null","about:blank"]"#).await;

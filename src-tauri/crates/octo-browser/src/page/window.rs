@@ -1,4 +1,4 @@
-//! The window the tab is in.
+//! The tab's window.
 
 use super::{Page, PageError};
 use crate::{
@@ -11,12 +11,12 @@ use crate::{
 };
 use std::time::Duration;
 
-/// How long the browser may take to move a window or a tab.
+/// Timeout for moving a window or a tab.
 const MOVE: Duration = Duration::from_secs(3);
 
 impl Page {
-    /// Brings the tab to the front of its window, and a minimised window back. Once when a task begins on a tab: it
-    /// takes the focus.
+    /// Brings the tab to the front of its window and restores a minimised window. Done once when a turn starts
+    /// to use a tab, because it takes the focus.
     ///
     /// # Errors
     ///
@@ -27,7 +27,7 @@ impl Page {
         Ok(())
     }
 
-    /// Brings a minimised window back. Windows that are on the screen, whatever their size, stay as they are.
+    /// Restores a minimised window. Windows in any other state stay as they are.
     ///
     /// # Errors
     ///
@@ -37,7 +37,7 @@ impl Page {
         let window = GetWindowForTargetParams { target_id: Some(core.target.clone()) };
         let window = match core.link.call(None, window, MOVE).await {
             Ok(window) => window,
-            // A tab need not be in a window: an app's own page is not.
+            // A tab need not have a window: an app's own page has none.
             Err(CallError::Refused { .. }) => return Ok(()),
             Err(error) => return Err(error.into()),
         };
@@ -48,8 +48,8 @@ impl Page {
         Ok(())
     }
 
-    /// Has the page believe that it has the focus, so that a tab in the background is not slowed down while it is
-    /// acted upon. [`Self::end_acting`] ends it, and so does detaching.
+    /// Emulates focus, so that a tab in the background is not throttled while it is acted on. Ends with
+    /// [`Self::end_acting`] or on detach.
     ///
     /// # Errors
     ///
@@ -59,8 +59,8 @@ impl Page {
         Ok(())
     }
 
-    /// Ends what [`Self::begin_acting`] began. It is not waited for: a page that a dialog holds does it once that is
-    /// closed.
+    /// Ends the emulation that [`Self::begin_acting`] started. Does not wait: a page blocked by a dialog
+    /// handles this once the dialog is closed.
     pub fn end_acting(&self) {
         self.link().tell(Some(self.session()), SetFocusEmulationEnabledParams::new(false));
     }

@@ -1,23 +1,23 @@
-//! [`Address`]: what kind of place an address is. Every kind has its own rule in [`super::Grants`].
+//! [`Address`]: classifies addresses. Each kind has its own rule in [`super::Grants`].
 
 use super::{nearness::Nearness, site::Site};
 use url::Url;
 
-/// A kind of place a tab can be at, or be sent to.
+/// The kind of address that a tab is at or is sent to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// `about:blank` that nobody can write into: nothing is there.
+    /// An `about:blank` that no page can write into, so it is empty.
     Blank,
-    /// A page of the web.
+    /// A public web page.
     Web(Site),
-    /// A page of this machine, its network, or a cloud's own services.
+    /// A page of this machine, its network, or a cloud's metadata service.
     Near(Site),
-    /// The browser's own pages: settings, extensions, flags, the source of a page.
+    /// The browser's own pages: settings, extensions, flags, page source.
     Internal {
-        /// The address without query and fragment, as `chrome://settings/help`.
+        /// The address without query and fragment, such as `chrome://settings/help`.
         page: String,
     },
-    /// Where passwords are kept: the browser's own pages, and the known services and extensions.
+    /// A password store: the browser's own pages, and known services and extensions.
     Passwords {
         /// The address without query and fragment, or the site.
         page: String,
@@ -27,36 +27,36 @@ pub enum Address {
         /// The extension's id.
         id: String,
     },
-    /// A file of this machine.
+    /// A local file.
     File {
         /// Its address without query and fragment.
         page: String,
     },
-    /// What the browser shows in place of a page it did not get, certificate warnings among it.
+    /// The browser's substitute for a page that failed to load, including certificate warnings.
     ErrorPage,
-    /// What no task has business at.
+    /// An address that is never allowed.
     Forbidden(Forbidden),
 }
 
-/// Why nothing leads to an address.
+/// The reason why an address is never allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum Forbidden {
-    /// `javascript:`: it would run code in the page that is open.
+    /// `javascript:`, which would run code in the open page.
     #[error("it would run code in the page that is open")]
     Script,
-    /// `data:` and other pages of nobody: they have no origin to be granted.
+    /// `data:` and other opaque pages, which have no origin to grant.
     #[error("a page without an origin cannot be granted")]
     NoOrigin,
-    /// The browser's developer tools and the switch for its debugging: they would grant the browser itself.
+    /// The browser's developer tools and its debugging switch, which would give control of the browser itself.
     #[error("it controls the browser itself")]
     BrowserControl,
-    /// It would start another program (`mailto:`, `vscode:` and the like).
+    /// An address that would start another program (`mailto:`, `vscode:` and the like).
     #[error("it would start another program")]
     OtherProgram,
-    /// A name or password before the host.
+    /// The address contains a user name or password before the host.
     #[error("it holds a name or a password; addresses are opened without")]
     Credentials,
-    /// It is no address.
+    /// The text is not an address.
     #[error("it is not an address; write it whole, with https://")]
     Unreadable,
 }
@@ -75,7 +75,7 @@ const INTERNAL: [&str; 10] = [
     "chrome-distiller",
 ];
 
-/// Hosts of internal pages that hold passwords.
+/// Hosts of internal pages that contain passwords.
 const INTERNAL_PASSWORDS: [&str; 5] = ["password-manager", "passwords", "wallet", "passkeys", "autofill"];
 
 /// Hosts of internal pages that control the browser or its debugging.
@@ -96,7 +96,7 @@ const INTERNAL_CONTROL: [&str; 14] = [
     "serviceworker-internals",
 ];
 
-/// Sites that exist to keep passwords, with everything below them.
+/// Password-manager sites, including their subdomains.
 const PASSWORD_SITES: [&str; 17] = [
     "passwords.google.com",
     "vault.bitwarden.com",
@@ -117,8 +117,8 @@ const PASSWORD_SITES: [&str; 17] = [
     "passbolt.com",
 ];
 
-/// Extensions of the web stores that keep passwords: 1Password, Bitwarden, LastPass, Dashlane, Keeper, NordPass,
-/// Proton Pass, KeePassXC, RoboForm, Enpass, each under its id in Chrome's store (and Edge's where it differs).
+/// Password-manager extensions of the web stores: 1Password, Bitwarden, LastPass, Dashlane, Keeper, NordPass,
+/// Proton Pass, KeePassXC, RoboForm, Enpass, each by its id in Chrome's store (and Edge's if it differs).
 const PASSWORD_EXTENSIONS: [&str; 14] = [
     "aeblfdkhhhdcdjpifhhbdiojplfjncoa",
     "dppgmdbiimibapkepcbdbmkaabgiofem",
@@ -137,7 +137,7 @@ const PASSWORD_EXTENSIONS: [&str; 14] = [
 ];
 
 impl Address {
-    /// What an address leads to, read as browsers read it.
+    /// Classifies an address, parsed as browsers parse it.
     pub fn of(text: &str) -> Self {
         match Url::parse(text) {
             Ok(url) => Self::of_url(&url),
@@ -145,8 +145,8 @@ impl Address {
         }
     }
 
-    /// What a page is at: its address, and whose it is. An empty page that another page opened belongs to that other
-    /// page, which can write into it; only one that is nobody's, `null`, is empty for certain.
+    /// Classifies a page by its address and origin. An empty page that another page opened belongs to its
+    /// opener, which can write into it; only one with the origin `null` is certainly empty.
     pub fn of_frame(address: &str, origin: &str) -> Self {
         match (Self::of(address), origin) {
             (Self::Blank, "null") => Self::Blank,
@@ -171,7 +171,7 @@ impl Address {
             "file" => Self::File { page: without_data(url) },
             "javascript" | "vbscript" => Self::Forbidden(Forbidden::Script),
             "data" | "filesystem" => Self::Forbidden(Forbidden::NoOrigin),
-            // What a page of a site made: of that site, and granted with it.
+            // A blob belongs to the site that made it and is granted with it.
             "blob" => match Url::parse(url.path()) {
                 Ok(maker) if matches!(maker.scheme(), "http" | "https") => Self::of_web(&maker),
                 _ => Self::Forbidden(Forbidden::NoOrigin),
@@ -210,7 +210,7 @@ impl Address {
     }
 
     fn of_internal(url: &Url) -> Self {
-        // `about:settings` and `chrome:settings` are `chrome://settings` to the browsers.
+        // Browsers treat `about:settings` and `chrome:settings` as `chrome://settings`.
         let whole = format!("{}{}", url.host_str().unwrap_or_default(), url.path()).to_ascii_lowercase();
         let mut parts = whole.split('/').filter(|part| !part.is_empty());
         let (first, second) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -225,7 +225,7 @@ impl Address {
         }
     }
 
-    /// Its site, where it has one.
+    /// Returns its site, if it has one.
     pub fn site(&self) -> Option<&Site> {
         match self {
             Self::Web(site) | Self::Near(site) => Some(site),
@@ -240,7 +240,7 @@ impl Address {
     }
 }
 
-/// An address as a scope: what follows `?` and `#` is data.
+/// Reduces an address to a scope: everything after `?` and `#` is data.
 fn without_data(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
@@ -350,7 +350,7 @@ mod tests {
             Address::of_frame("about:blank", "chrome-extension://abcdef"),
             Address::Extension { id: "abcdef".to_owned() }
         );
-        // The browser does not say whose it is: it may be anybody's.
+        // The browser does not disclose the origin: it may be any page's.
         for origin in ["://", "", "about:blank", "data:text/html,x"] {
             assert_eq!(
                 Address::of_frame("about:blank", origin),

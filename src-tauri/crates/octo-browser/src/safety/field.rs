@@ -1,23 +1,23 @@
-//! Facts about elements and forms, as the browser gives them: what a page says of itself in roles and names, and
-//! what cannot be dressed up (tags, types, targets).
+//! Facts about elements and forms as reported by the browser: page-controlled ones (roles, names) and ones a
+//! page cannot disguise (tags, types, targets).
 
 use super::fold::fold;
 use std::sync::LazyLock;
 
-/// What a form asks for that must not get away.
+/// A kind of sensitive data that a form asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sensitive {
-    /// A card, an account, an amount.
+    /// A card, account or amount.
     Payment,
     /// A password.
     Password,
-    /// A code for one time.
+    /// A one-time code.
     Code,
-    /// A number of a passport, a tax or social security office.
+    /// A passport, tax or social security number.
     Identity,
 }
 
-/// A visible field of a form. What is not known stays empty.
+/// A visible field of a form. Unknown values are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Field {
     /// Its `type` attribute.
@@ -30,7 +30,7 @@ pub struct Field {
     pub name: String,
 }
 
-/// What names of fields for cards and accounts hold, without gaps and marks.
+/// Substrings of names of card and account fields, without gaps and diacritics.
 const PAYMENT: [&str; 40] = [
     "cardnumber",
     "cardno",
@@ -73,7 +73,7 @@ const PAYMENT: [&str; 40] = [
     "카드번호",
     "बैंकखाता",
 ];
-/// What names of password fields hold; a page can show what is typed and still mean a password.
+/// Substrings of names of password fields; a page can show typed text and still mean a password.
 const PASSWORD: [&str; 22] = [
     "password",
     "passwd",
@@ -98,7 +98,7 @@ const PASSWORD: [&str; 22] = [
     "รหัสผ่าน",
     "पासवर्ड",
 ];
-/// What names of fields for one-time codes hold.
+/// Substrings of names of one-time code fields.
 const CODE: [&str; 12] = [
     "onetimecode",
     "otp",
@@ -113,7 +113,7 @@ const CODE: [&str; 12] = [
     "인증번호",
     "кодподтверждения",
 ];
-/// What names of fields for numbers of a person hold.
+/// Substrings of names of personal identity number fields.
 const IDENTITY: [&str; 14] = [
     "socialsecurity",
     "ssn",
@@ -131,18 +131,18 @@ const IDENTITY: [&str; 14] = [
     "aadhaar",
 ];
 
-/// How a name stands in what a field is called by.
+/// How a name must occur in a field's labels.
 #[derive(Clone, Copy)]
 enum Standing {
-    /// As a word of its own, as short Latin names do: `ssn` is not in `lessness`.
+    /// As a separate word, for short Latin names: `ssn` must not match `lessness`.
     Word,
     Anywhere,
 }
 
-/// Names as they are compared.
+/// Names in folded form, for comparison.
 type Folded = Vec<(String, Standing)>;
 
-/// All of them, folded once: a page has many fields.
+/// All names, folded once: a page has many fields.
 static NAMES: LazyLock<[(Sensitive, Folded); 4]> = LazyLock::new(|| {
     let folded = |names: &[&str]| {
         let names = names.iter().map(|name| letters(name));
@@ -159,7 +159,7 @@ static NAMES: LazyLock<[(Sensitive, Folded); 4]> = LazyLock::new(|| {
 });
 
 impl Field {
-    /// What it asks for that must not get away, if anything.
+    /// Returns the kind of sensitive data it asks for, if any.
     pub fn sensitive(&self) -> Option<Sensitive> {
         let tokens: Vec<String> = self.autocomplete.split_whitespace().map(str::to_ascii_lowercase).collect();
         let any = |wanted: &dyn Fn(&str) -> bool| tokens.iter().any(|token| wanted(token));
@@ -174,7 +174,7 @@ impl Field {
         if any(&|token| token == "one-time-code") {
             return Some(Sensitive::Code);
         }
-        // Boxes, choices and buttons of such names ask for nothing.
+        // Checkboxes, radio buttons and buttons with such names ask for nothing.
         let kind = self.kind.trim().to_ascii_lowercase();
         if matches!(
             kind.as_str(),
@@ -202,39 +202,39 @@ fn words(text: &str) -> Vec<String> {
     fold(text).split(|character: char| !character.is_alphanumeric()).map(str::to_owned).collect()
 }
 
-/// A form as far as it matters before something is sent.
+/// The facts about a form that matter before it is submitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Form {
     /// Its visible fields.
     pub fields: Vec<Field>,
-    /// Its method as written.
+    /// Its method, as written.
     pub method: String,
-    /// Where it sends, resolved against the page; empty for the page itself.
+    /// Its target address, resolved against the page; empty for the page itself.
     pub action: String,
     /// The accessible names of the buttons that submit it.
     pub submits: Vec<String>,
 }
 
 impl Form {
-    /// What its fields ask for that must not get away, the weightiest first.
+    /// Returns the kind of sensitive data its fields ask for, the most serious first.
     pub fn sensitive(&self) -> Option<Sensitive> {
         self.fields.iter().filter_map(Field::sensitive).min()
     }
 }
 
-/// What is known of the form an element belongs to.
+/// The form an element belongs to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum InForm {
-    /// It could not be found out.
+    /// Could not be determined.
     #[default]
     Unknown,
-    /// None.
+    /// No form.
     None,
     /// This one.
     Form(Form),
 }
 
-/// Whether text can be written into an element.
+/// The kind of text editing an element supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Editing {
     /// It cannot.
@@ -242,35 +242,36 @@ pub enum Editing {
     None,
     /// One line, in a real `input`.
     Line,
-    /// Several lines: a real `textarea`, or content that can be edited.
+    /// Several lines: a real `textarea`, or editable content.
     Lines,
 }
 
-/// An element, by what the browser knows of it.
+/// An element as the browser knows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Element {
-    /// Its role; a page can choose it.
+    /// Its role; page-controlled.
     pub role: String,
-    /// Its accessible name; a page chooses it, and the person sees it.
+    /// Its accessible name; page-controlled, and visible to the person.
     pub name: String,
-    /// Other texts a control can be told by: title, alternative text, value, description, and for one without a
-    /// name its hint.
+    /// Other texts that identify a control: title, alternative text, value, description, and the hint of an
+    /// unnamed one.
     pub texts: Vec<String>,
-    /// Its tag in small letters; a page cannot dress it up.
+    /// Its tag in lower case; a page cannot disguise it.
     pub tag: String,
-    /// It as a field: its type, autocomplete and names.
+    /// Its field attributes: type, autocomplete and names.
     pub field: Field,
-    /// Whether text can be written into it, found from the element and not from its role.
+    /// Whether text can be written into it, derived from the element and not from its role.
     pub editing: Editing,
-    /// Whether a press on it does something although text can be written into it or around it: a button in an editor.
+    /// Whether a click on it has an effect although it is editable or inside editable content: a button in an
+    /// editor.
     pub is_pressed: bool,
-    /// What is written in it, where text goes; nothing of a password.
+    /// Its text content if it is editable; empty for a password.
     pub holds: String,
-    /// Where it leads, resolved: an anchor's `href`.
+    /// Its resolved link target: an anchor's `href`.
     pub href: Option<String>,
-    /// The name of the file it offers: an anchor's `download` attribute, which may be empty.
+    /// The file name it offers: an anchor's `download` attribute, which may be empty.
     pub download: Option<String>,
-    /// Whether its own markup, or its form's, does something when it is changed.
+    /// Whether its own markup, or its form's, reacts to a change.
     pub sends_on_change: bool,
     /// Its form.
     pub form: InForm,

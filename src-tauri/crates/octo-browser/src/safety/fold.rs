@@ -1,14 +1,14 @@
-//! Texts made comparable: what looks the same to a person becomes the same text.
+//! Folds texts for comparison: texts that look the same to a person become equal.
 
 use super::visible::{is_invisible, is_mark};
 use unicode_normalization::UnicodeNormalization;
 use unicode_security::skeleton;
 
-/// A text in small letters without marks and without what cannot be seen; full-width, circled, mathematical and
-/// other forms of a letter are that letter.
+/// Converts a text to lower case without diacritics and invisible characters; full-width, circled, mathematical
+/// and other forms of a letter become that letter.
 pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
-        // Most of a page is: no table has anything to say of it.
+        // Fast path for most page text, which needs no table.
         return text.chars().filter(|it| !is_invisible(*it)).map(|it| it.to_ascii_lowercase()).collect();
     }
     fold_any(text)
@@ -18,19 +18,18 @@ fn fold_any(text: &str) -> String {
     let plain = text.chars().filter(|character| !is_invisible(*character)).map(plain_letter);
     let lower: String =
         plain.nfkd().filter(|character| !is_dropped(*character)).flat_map(char::to_lowercase).collect();
-    // Small letters can bring marks of their own (the Turkish dotted I).
+    // Lower-casing can add marks (the Turkish dotted I).
     let spelled = lower.nfkd().filter(|character| !is_dropped(*character)).flat_map(spelled);
     spelled.nfc().collect()
 }
 
-/// As [`fold`], and letters that are drawn alike in different scripts are one letter. For comparing only: what
-/// comes out is not always what a person would read.
+/// As [`fold`], and also unifies letters of different scripts that are drawn alike. For comparison only: the
+/// result is not always readable.
 pub(crate) fn fold_drawn(text: &str) -> String {
     drawn(&fold(text))
 }
 
-/// As [`fold_drawn`], but letters are taken for those they look like before they are made small: a capital I is
-/// then an l.
+/// As [`fold_drawn`], but maps look-alikes before lower-casing: a capital I becomes an l.
 pub(crate) fn fold_drawn_first(text: &str) -> String {
     let seen: String = text.chars().filter(|character| !is_invisible(*character)).collect();
     let nfkc: String = seen.nfkc().collect();
@@ -38,7 +37,7 @@ pub(crate) fn fold_drawn_first(text: &str) -> String {
 }
 
 fn drawn(text: &str) -> String {
-    // A line of Latin letters needs no table but the few pairs of its own, which the skeleton knows.
+    // A line of Latin letters needs no table except for its few look-alike pairs, which the skeleton handles.
     skeleton(text).filter(|character| !is_dropped(*character)).nfc().collect()
 }
 
@@ -47,7 +46,7 @@ fn is_dropped(character: char) -> bool {
     is_invisible(character) || is_mark(character) || character == '\u{640}'
 }
 
-/// Letters in boxes and of small capitals, which have no compatibility form.
+/// Maps boxed letters and small capitals, which have no compatibility form.
 fn plain_letter(character: char) -> char {
     let in_alphabet = |first: char| {
         let at = u32::from(character) - u32::from(first);
@@ -85,7 +84,7 @@ fn plain_letter(character: char) -> char {
     }
 }
 
-/// Letters that are also spelled with others.
+/// Expands letters that have an alternative spelling.
 fn spelled(character: char) -> impl Iterator<Item = char> {
     let letters: &[char] = match character {
         'ß' => &['s', 's'],
@@ -96,7 +95,7 @@ fn spelled(character: char) -> impl Iterator<Item = char> {
         'đ' => &['d'],
         'ı' => &['i'],
         'ς' => &['σ'],
-        // Arabic letters that are typed one for the other.
+        // Arabic letters that are typed in place of each other.
         'ى' => &['ي'],
         'ک' => &['ك'],
         'ی' => &['ي'],

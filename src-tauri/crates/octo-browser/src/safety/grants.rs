@@ -1,6 +1,6 @@
-//! [`Grants`]: where a task may be. Asked at first use, checked before every navigation, whenever a tab's main
-//! frame has become another page, and before every look and every action: a redirect moves you, and nothing is
-//! granted by having been somewhere else before.
+//! [`Grants`]: where a turn may act. The person is asked at first use; grants are checked before every
+//! navigation, whenever a tab's main frame shows another page, and before every read and action. A redirect can
+//! move the tab, and an earlier visit elsewhere grants nothing.
 
 use super::{
     address::{Address, Forbidden},
@@ -12,40 +12,40 @@ use std::{
     fmt,
 };
 
-/// A tab, by the number Octo gave it.
+/// A tab's number, assigned by Octo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TabNumber(pub u32);
 
-/// What is about to happen in a tab.
+/// A step about to happen in a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// The tab is sent to the address.
+    /// The tab is navigated to the address.
     Navigate,
-    /// The tab's main frame has become the address.
+    /// The tab's main frame now shows the address.
     Commit,
     /// The page is read: a snapshot, a picture, its text.
     Read,
-    /// Something is done in the page.
+    /// An action in the page.
     Act,
 }
 
-/// For how long the person allows something, shortest first.
+/// The duration of a grant, shortest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lifetime {
-    /// In this tab, until it is somewhere else.
+    /// In this tab, until it navigates elsewhere.
     Once,
-    /// Until the task ends.
+    /// Until the turn ends.
     Task,
-    /// For this folder from now on. Kept by the caller, who gives it to [`Grants::new`] the next time.
+    /// For this folder from now on. Stored by the caller, who passes it to [`Grants::new`] the next time.
     Always,
 }
 
-/// What a grant is for. Made only from an [`Address`], so nothing wider can be granted.
+/// The scope of a grant. Made only from an [`Address`], so nothing wider can be granted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
     /// A site.
     Site(Site),
-    /// Exactly this page of the browser, of an extension or of this machine's files.
+    /// Exactly this page of the browser, of an extension or of the local files.
     Page(String),
 }
 
@@ -58,28 +58,29 @@ impl fmt::Display for Scope {
     }
 }
 
-/// What kind of place is asked for: the words of the question depend on it.
+/// The kind of site asked about, which determines the question's wording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PlaceKind {
-    /// A site of the web.
+    /// A public web site.
     Web,
     /// A site of this machine or its network.
     Near,
-    /// A page on which something is administered.
+    /// An administration page.
     Administration,
-    /// A cloud's own services, which hold a machine's keys.
+    /// A cloud's metadata service, which exposes a machine's keys.
     Metadata,
     /// A page of the browser itself.
     Browser,
-    /// Where passwords are kept.
+    /// A password store.
     Passwords,
     /// A page of an extension.
     Extension,
-    /// A file of this machine.
+    /// A local file.
     File,
 }
 
-/// May the task be there? Only [`Grants::check`] makes one, so only what was really met can be granted.
+/// The question whether the turn may act at a site. Only [`Grants::check`] makes one, so only an address
+/// actually encountered can be granted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SiteQuestion {
     scope: Scope,
@@ -88,23 +89,23 @@ pub struct SiteQuestion {
 }
 
 impl SiteQuestion {
-    /// What would be granted.
+    /// Returns the scope that would be granted.
     pub fn scope(&self) -> &Scope {
         &self.scope
     }
 
-    /// What kind of place it is.
+    /// Returns the kind of site.
     pub fn kind(&self) -> PlaceKind {
         self.kind
     }
 
-    /// The longest that may be offered.
+    /// Returns the longest duration that may be offered.
     pub fn longest(&self) -> Lifetime {
         self.longest
     }
 }
 
-/// Leave for one step in one tab at one place. It says nothing about the next step: check again.
+/// Permission for one step in one tab at one address. It does not cover the next step: check again.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Pass {
@@ -114,51 +115,51 @@ pub struct Pass {
 }
 
 impl Pass {
-    /// Whether this is for that. To be asked by whoever carries the step out.
+    /// Returns whether this permits that step. The code that performs the step must ask.
     pub fn is_for(&self, tab: TabNumber, step: Step, address: &Address) -> bool {
         self.tab == tab && self.step == step && self.address == *address
     }
 }
 
-/// May a step happen?
+/// The verdict on a step.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict {
-    /// Yes.
+    /// Allowed.
     Allowed(Pass),
-    /// The person is to be asked.
+    /// The person must be asked.
     Ask(SiteQuestion),
-    /// No, whatever the person said.
+    /// Refused regardless of the person's answers.
     Refused(NoEntry),
 }
 
-/// Why a step does not happen.
+/// The reason why a step is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum NoEntry {
-    /// Nothing leads there.
+    /// The address is never allowed.
     #[error("{0}")]
     Forbidden(#[from] Forbidden),
-    /// The browser shows an error or a warning; only the person goes past it.
+    /// The browser shows an error or a warning; only the person may bypass it.
     #[error("the browser shows an error or a warning there, and only the person may go past it")]
     ErrorPage,
-    /// The port on which the browser itself is controlled.
+    /// The port that controls the browser itself.
     #[error("the browser itself is controlled on that port")]
     DebuggingPort,
 }
 
-/// How a grant was kept.
+/// The duration that a grant was recorded with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Kept {
-    /// In that tab, until it is somewhere else.
+    /// In that tab, until it navigates elsewhere.
     Once,
-    /// Until the task ends.
+    /// Until the turn ends.
     Task,
-    /// Until the task ends, and to be stored for the folder: [`Site`] reads and writes itself as text.
+    /// Until the turn ends, and to be stored for the folder: [`Site`] converts to and from text.
     Always(Site),
 }
 
-/// What the person allowed one task. Nothing is allowed that is not in here.
+/// The sites that the person allowed for one turn. Anything else is not allowed.
 #[derive(Clone, Debug, Default)]
 pub struct Grants {
     task: BTreeSet<Scope>,
@@ -167,19 +168,19 @@ pub struct Grants {
 }
 
 impl Grants {
-    /// For a task in a folder for which these sites are always allowed. Sites that can only be allowed for shorter
-    /// are left out.
+    /// Creates the grants of a turn in a folder where these sites are always allowed. Sites that only permit a
+    /// shorter grant are left out.
     pub fn new(always: impl IntoIterator<Item = Site>) -> Self {
         let task = always.into_iter().filter(|site| site.nearness() == Nearness::World).map(Scope::Site);
         Self { task: task.collect(), ..Self::default() }
     }
 
-    /// The browser itself is controlled on this port of this machine: nothing leads there.
+    /// Refuses the port on this machine that controls the browser itself.
     pub fn refuse_port(&mut self, port: u16) {
         self.debugging.insert(port);
     }
 
-    /// May this happen in that tab, which is at (or is sent to) that address?
+    /// Returns whether a step may happen in a tab that is at (or is sent to) an address.
     pub fn check(&self, tab: TabNumber, step: Step, address: &Address) -> Verdict {
         let allowed = || Verdict::Allowed(Pass { tab, step, address: address.clone() });
         let question = match address {
@@ -187,7 +188,7 @@ impl Grants {
             Address::Forbidden(why) => return Verdict::Refused(NoEntry::Forbidden(*why)),
             Address::ErrorPage => {
                 return match step {
-                    // That there is an error can be told; nothing is done about it.
+                    // The error may be reported; no action is possible on it.
                     Step::Commit | Step::Read => allowed(),
                     Step::Navigate | Step::Act => Verdict::Refused(NoEntry::ErrorPage),
                 };
@@ -214,7 +215,7 @@ impl Grants {
             let once = self.once.get(&tab).is_some_and(|scopes| scopes.contains(scope));
             once || (question.longest > Lifetime::Once && self.task.contains(scope))
         };
-        // The same host, only encrypted: where plain addresses of the standard port lead nearly always.
+        // The same host over https, which plain addresses on the standard port nearly always redirect to.
         let plain = |site: &Site| {
             let granted = self.task.iter().chain(self.once.get(&tab).into_iter().flatten());
             granted
@@ -225,7 +226,7 @@ impl Grants {
             || matches!(&question.scope, Scope::Site(site) if question.kind == PlaceKind::Web && plain(site))
     }
 
-    /// The person said yes to a question. What is longer than the question offers is shortened.
+    /// Records the person's consent to a question. A longer duration than the question offers is shortened.
     pub fn allow(&mut self, tab: TabNumber, question: SiteQuestion, lifetime: Lifetime) -> Kept {
         let SiteQuestion { scope, longest, .. } = question;
         match lifetime.min(longest) {
@@ -248,8 +249,8 @@ impl Grants {
         }
     }
 
-    /// A tab's main frame has become another page: what was allowed once elsewhere is over, and the new place is
-    /// judged for itself.
+    /// Records that a tab's main frame shows another page: one-time grants for the old page end, and the new
+    /// one is judged separately.
     pub fn committed(&mut self, tab: TabNumber, address: &Address) -> Verdict {
         let verdict = self.check(tab, Step::Commit, address);
         let here = match &verdict {
@@ -262,12 +263,12 @@ impl Grants {
         verdict
     }
 
-    /// A tab is gone, and what was allowed in it once.
+    /// Forgets a closed tab and its one-time grants.
     pub fn closed(&mut self, tab: TabNumber) {
         self.once.remove(&tab);
     }
 
-    /// The person takes a grant back.
+    /// Revokes a grant at the person's request.
     pub fn revoke(&mut self, scope: &Scope) {
         self.task.remove(scope);
         for scopes in self.once.values_mut() {
@@ -275,13 +276,13 @@ impl Grants {
         }
     }
 
-    /// What holds until the task ends, in order.
+    /// Returns the scopes granted until the turn ends, in order.
     pub fn held(&self) -> impl Iterator<Item = &Scope> {
         self.task.iter()
     }
 }
 
-/// Whether a tab that is at `here` is still where a grant for once is for.
+/// Returns whether a tab at `here` is still within the scope of a one-time grant.
 fn is_at(scope: &Scope, here: Option<&Scope>) -> bool {
     match (scope, here) {
         (Scope::Site(granted), Some(Scope::Site(here))) => {

@@ -1,4 +1,4 @@
-//! What an address would tell the place it leads to: a page can have the model put what it read elsewhere into an
+//! Data that an address would disclose to its server: a page can make the model put text read elsewhere into an
 //! address.
 
 use super::{
@@ -8,36 +8,38 @@ use super::{
 use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
 use url::{Host, Url};
 
-/// The most characters of query and fragment that pass: a search, a filter and a few ids are below.
+/// Maximum length of query and fragment that passes, in characters; enough for a search, a filter and a few
+/// ids.
 const DATA: usize = 200;
-/// The most characters of a path that pass.
+/// Maximum length of a path that passes, in characters.
 const PATH: usize = 400;
-/// The most characters of a host that pass. The longest that services give out are below, and 253 are the most.
+/// Maximum length of a host that passes, in characters. The longest that services issue are below this; the
+/// limit is 253.
 const HOST: usize = 120;
-/// The longest word in a host that passes: the longest that languages have are below, and 63 are the most.
+/// Maximum length of a word in a host that passes. The longest natural words are below this; the limit is 63.
 const WORD: usize = 40;
-/// The shortest run that is taken for encoded data.
+/// Minimum length of a run treated as encoded data.
 const RUN: usize = 32;
 
-/// Why an address is not simply opened.
+/// The reason why an address is not simply opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Leak {
-    /// It holds more data than a plain address does.
+    /// It contains more data than an ordinary address.
     Long {
-        /// How many characters.
+        /// Number of characters.
         characters: usize,
     },
-    /// It holds something encoded, or a key.
+    /// It contains encoded data or a key.
     Encoded,
-    /// It holds an e-mail address.
+    /// It contains an e-mail address.
     Mail,
-    /// It holds a number of a card or account.
+    /// It contains a card or account number.
     Number,
-    /// It holds what was read at another site.
+    /// It contains text read at another site.
     Quote(Quote),
 }
 
-/// Beginnings of keys and tokens that services give out.
+/// Prefixes of keys and tokens that services issue.
 const KEYS: [&str; 22] = [
     "sk-",
     "sk_live_",
@@ -63,10 +65,11 @@ const KEYS: [&str; 22] = [
     "ssh-rsa",
 ];
 
-/// The shortest part of a host's name that can be a piece of encoded data.
+/// Minimum length of a host label part that can be a piece of encoded data.
 const PIECE: usize = 6;
 
-/// What an address that the model wrote would tell. An address that some page showed tells nothing new.
+/// Returns the data that a model-written address would disclose. An address that some page showed discloses
+/// nothing new.
 pub(crate) fn leak(url: &Url, memory: &Memory) -> Option<Leak> {
     if memory.showed_address(url.as_str()) {
         return None;
@@ -79,7 +82,7 @@ pub(crate) fn leak(url: &Url, memory: &Memory) -> Option<Leak> {
     if let Some(quote) = quote.or_else(|| memory.quoted(&whole, to.as_ref())) {
         return Some(Leak::Quote(quote));
     }
-    // Before what was read is looked at: it would be found in the decoded data too.
+    // Decode before comparing with read text, which may also be in the decoded data.
     let readings: Vec<String> = readings(&whole);
     if readings.iter().any(|text| holds_mail(text)) {
         return Some(Leak::Mail);
@@ -87,8 +90,8 @@ pub(crate) fn leak(url: &Url, memory: &Memory) -> Option<Leak> {
     if readings.iter().chain([&host.spaced()]).any(|text| holds_number(text)) {
         return Some(Leak::Number);
     }
-    // No key is looked for in a host: as `asia-` begins one it begins many a region of a cloud, and what else a key is
-    // made of reads like encoded data.
+    // Hosts are not searched for keys: `asia-` is a key prefix but also begins many cloud regions, and the rest
+    // of a key reads like encoded data anyway.
     if readings.iter().any(|text| holds_key(text)) || holds_run(&whole) || host.holds_data() {
         return Some(Leak::Encoded);
     }
@@ -103,8 +106,7 @@ pub(crate) fn leak(url: &Url, memory: &Memory) -> Option<Leak> {
     (path > PATH).then_some(Leak::Long { characters: path })
 }
 
-/// The name that an address gives its host, which whoever owns the end of it gets to see whole. Empty for one that has
-/// only a number.
+/// The host name of an address, which the owner of its domain sees in full. Empty for an IP address.
 struct Named {
     labels: Vec<String>,
 }
@@ -115,12 +117,12 @@ impl Named {
         Self { labels: name.split('.').filter(|label| !label.is_empty()).map(in_letters).collect() }
     }
 
-    /// As words, whether a dot or a hyphen parts them.
+    /// Returns it as words separated by dots or hyphens.
     fn spaced(&self) -> String {
         self.labels.join(" ")
     }
 
-    /// As words, and as the codes that some of its labels are together.
+    /// Returns it as words, and as codes joined from several labels.
     fn readings(&self) -> impl Iterator<Item = String> {
         const TOGETHER: usize = 8;
         let together = |between: &str| {
@@ -134,21 +136,21 @@ impl Named {
         self.labels.iter().map(|label| label.chars().count() + 1).sum()
     }
 
-    /// Whether it holds encoded data: in one label, or in pieces over several.
+    /// Returns whether it contains encoded data, in one label or spread over several.
     fn holds_data(&self) -> bool {
-        // What is encoded as names of other scripts are is read in their letters.
+        // Punycode labels are decoded to their own script.
         let words = || self.labels.iter().flat_map(|label| label.split(['-', '_']));
         let long_enough = |word: &&str| word.is_ascii() && word.len() >= PIECE;
         let encoded =
             |is: fn(&str) -> bool| words().filter(long_enough).filter(|word| is(word)).map(str::len).sum();
         let (mixed, unspeakable): (usize, usize) = (encoded(is_mixed), encoded(is_unspeakable));
-        // There are words that nobody can say. Beside what is no word they are pieces of it.
+        // Some real words are unpronounceable. Next to non-words they count as pieces of encoded data.
         mixed > 0 && mixed + unspeakable >= RUN
             || words().any(|word| word.chars().count() > WORD || is_hex_run(word))
     }
 }
 
-/// A label in its own letters, where it is one of another script.
+/// Decodes a punycode label to its own letters.
 fn in_letters(label: &str) -> String {
     let (letters, outcome) = Uts46::new().to_unicode(label.as_bytes(), AsciiDenyList::EMPTY, Hyphens::Allow);
     if outcome.is_ok() { letters.into_owned() } else { label.to_owned() }
@@ -158,7 +160,7 @@ fn is_mixed(word: &str) -> bool {
     word.bytes().any(|byte| byte.is_ascii_digit()) && word.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// Letters alone, more of them in a row without a vowel than words have.
+/// Returns whether a word has only letters, with more consecutive consonants than real words.
 fn is_unspeakable(word: &str) -> bool {
     const IN_A_ROW: usize = 5;
     word.bytes().all(|byte| byte.is_ascii_alphabetic())
@@ -180,7 +182,8 @@ fn holds_mail(text: &str) -> bool {
     })
 }
 
-/// A card's number: 13 to 19 digits with the right check digit, and not a time in milliseconds.
+/// Returns whether a text contains a card number: 13 to 19 digits with a valid check digit, and not a time in
+/// milliseconds.
 fn holds_number(text: &str) -> bool {
     let bare: String = text.chars().filter(|character| !matches!(character, ' ' | '-')).collect();
     bare.split(|character: char| !character.is_ascii_digit())
@@ -219,8 +222,8 @@ fn is_of_key(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.')
 }
 
-/// A run that reads like encoded data: hexadecimal, or letters of both cases mixed with digits. Words joined by
-/// hyphens are none, nor is the usual form of an id with four hyphens.
+/// Returns whether a text contains a run that looks like encoded data: hexadecimal, or mixed-case letters with
+/// digits. Words joined by hyphens do not count, nor do UUIDs with four hyphens.
 fn holds_run(text: &str) -> bool {
     text.split(|character: char| !(character.is_ascii_alphanumeric() || matches!(character, '+' | '_' | '%')))
         .any(|run| {
@@ -238,7 +241,8 @@ fn holds_run(text: &str) -> bool {
 }
 
 fn is_hex_run(run: &str) -> bool {
-    // Hashes of commits have 40 digits, and name files on many sites: longer ones, or unnamed halves of them, not.
+    // Commit hashes have 40 digits and appear in many addresses; longer runs, or unnamed halves of them, do
+    // not.
     let is_hex = run.chars().all(|digit| digit.is_ascii_hexdigit());
     is_hex && run.len() >= RUN && run.len() != 40
 }

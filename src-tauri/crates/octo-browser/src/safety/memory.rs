@@ -1,8 +1,8 @@
-//! [`Memory`]: which long texts the model has read at which site, so that they are not carried to another one
-//! unseen. Only hashes are kept, of the latest text of the latest sites.
+//! [`Memory`]: records which long texts the model has read at which site, so that they are not carried to
+//! another one unnoticed. Keeps only hashes, of the latest text of the latest sites.
 //!
-//! A page holds as many frames of as many sites as it likes. What was read in frames alone has room of its own, and
-//! there the page with the most gives way first: no page makes the memory forget what was read elsewhere.
+//! A page can embed any number of frames of any sites. Text read only in frames has its own quota, and within
+//! it the page with the most entries is evicted first: no page can make the memory forget text read elsewhere.
 
 use super::{fold::fold, site::Site};
 use base64::{
@@ -15,45 +15,45 @@ use std::{
     hash::{BuildHasher, RandomState},
 };
 
-/// How many words in a row are one hash. A sign of Chinese, Japanese or Thai counts as a word.
+/// Number of consecutive words per hash. A Chinese, Japanese or Thai character counts as a word.
 const SHINGLE: usize = 6;
-/// How many words in a row are a long quote: more than a name, a title or a usual phrase.
+/// Number of consecutive words that make a long quote: more than a name, a title or a common phrase.
 const QUOTE: usize = 12;
-/// How many sites of pages are remembered.
+/// Number of page sites remembered.
 const SITES: usize = 16;
-/// How many sites beside them that were read in frames alone.
+/// Number of additional sites that were read only in frames.
 const FRAMED: usize = 32;
-/// How many hashes are kept of each: about as many words.
+/// Number of hashes kept per site; roughly the number of words.
 const PER_SITE: usize = 16_384;
-/// The shortest word of letters and digits that is a code of its own: a key, a token, a booking.
+/// Minimum length of an alphanumeric word that counts as a code: a key, a token, a booking.
 const CODE: usize = 16;
-/// The fewest digits that are a number of an account or a card.
+/// Minimum number of digits of an account or card number.
 const NUMBER: usize = 12;
-/// The most characters of a quote that are shown.
+/// Maximum length of a displayed quote, in characters.
 const EXCERPT: usize = 120;
 
-/// A text that was read at one site and is on its way to another.
+/// A text read at one site and about to be sent to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
-    /// Where it was read.
+    /// The site it was read at.
     pub from: Site,
     /// Its beginning, folded; for the person, not for logs.
     pub excerpt: String,
 }
 
-/// What was read where.
+/// The record of texts read, by site.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     hasher: RandomState,
     sites: VecDeque<Shown>,
 }
 
-/// What a site was read as.
+/// The role in which a site was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Role {
-    /// A page, whatever it is a frame of besides.
+    /// As a page, even if it was also a frame.
     Page,
-    /// Frames alone, of this page; of none for pages without an origin.
+    /// Only as frames of this page; `None` for pages without an origin.
     FrameOf(Option<Site>),
 }
 
@@ -80,12 +80,12 @@ impl Shown {
 }
 
 impl Memory {
-    /// The model is shown a text of a site's page.
+    /// Records that the model was shown a text of a site's page.
     pub fn shown(&mut self, site: &Site, text: &str) {
         self.learn(site, Role::Page, text);
     }
 
-    /// The model is shown a page and its frames, the page first: the text of each with its origin.
+    /// Records that the model was shown a page and its frames, the page first: each text with its origin.
     pub fn shown_page(&mut self, texts: &[(&str, String)]) {
         let page = texts.first().and_then(|(origin, _)| origin.parse::<Site>().ok());
         for (origin, text) in texts {
@@ -103,7 +103,7 @@ impl Memory {
             .chain(codes(text).iter().map(|code| self.hash_code(code)))
             .chain(addresses(text).map(|address| self.hasher.hash_one(address)))
             .collect();
-        // Of what says nothing there is nothing to remember, and it takes no other's place.
+        // An empty text leaves nothing to remember and evicts nothing.
         if hashes.is_empty() {
             return;
         }
@@ -114,7 +114,7 @@ impl Memory {
             known: HashSet::new(),
             order: VecDeque::new(),
         });
-        // A frame in two pages counts to the one with fewer: the other one cannot crowd it out.
+        // A frame in two pages counts towards the one with fewer entries, so the other cannot evict it.
         let stays = shown.role == Role::Page
             || role != Role::Page && self.held_as(&shown.role) <= self.held_as(&role);
         if !stays {
@@ -147,8 +147,8 @@ impl Memory {
         }
     }
 
-    /// Whether a text, going to `to`, quotes at length what was read at another site, or holds a code that was.
-    /// None for `to` is a place without an origin, which nothing was read at.
+    /// Returns the long quote of another site's text, or a code from there, that a text sent to `to` contains.
+    /// `None` for `to` means a target without an origin, at which nothing was read.
     pub fn quoted(&self, text: &str, to: Option<&Site>) -> Option<Quote> {
         let texts = readings(text);
         texts.iter().find_map(|text| self.quoted_as_is(text, to))
@@ -171,7 +171,7 @@ impl Memory {
         })
     }
 
-    /// Whether exactly this address was shown by some page: following it tells nobody anything new.
+    /// Returns whether some page showed exactly this address: following it discloses nothing new.
     pub fn showed_address(&self, address: &str) -> bool {
         let hash = self.hasher.hash_one(address);
         self.sites.iter().any(|shown| shown.known.contains(&hash))
@@ -181,13 +181,13 @@ impl Memory {
         self.hasher.hash_one(window)
     }
 
-    /// In small letters: that is how a code reads as the name of a host.
+    /// Hashes in lower case, as a code appears in a host name.
     fn hash_code(&self, code: &str) -> u64 {
         self.hasher.hash_one(code.to_ascii_lowercase())
     }
 }
 
-/// Where the first run of so many wanted ones begins.
+/// Returns the start of the first run of `long` wanted hashes.
 fn run(hashes: &[u64], long: usize, wanted: impl Fn(&u64) -> bool) -> Option<usize> {
     let mut in_a_row = 0;
     for (at, hash) in hashes.iter().enumerate() {
@@ -199,7 +199,7 @@ fn run(hashes: &[u64], long: usize, wanted: impl Fn(&u64) -> bool) -> Option<usi
     None
 }
 
-/// The words of a text; in scripts without gaps, its signs.
+/// Splits a text into words; in scripts without gaps, into characters.
 fn units(folded: &str) -> Vec<String> {
     let mut units = Vec::new();
     let mut word = String::new();
@@ -220,7 +220,7 @@ fn units(folded: &str) -> Vec<String> {
     units
 }
 
-/// Signs of scripts that are written without gaps: Thai to Myanmar, Khmer, kana and Han.
+/// Returns whether a character belongs to a script written without gaps: Thai to Myanmar, Khmer, kana and Han.
 fn stands_alone(character: char) -> bool {
     let in_script = matches!(
         character,
@@ -230,7 +230,7 @@ fn stands_alone(character: char) -> bool {
     in_script && character.is_alphanumeric()
 }
 
-/// Words that are codes by themselves, and long numbers whatever gaps they are written with.
+/// Returns the words that count as codes, and long numbers however they are grouped.
 fn codes(text: &str) -> Vec<String> {
     let mut codes = Vec::new();
     for word in text.split(|character: char| {
@@ -270,12 +270,12 @@ fn addresses(text: &str) -> impl Iterator<Item = &str> {
     .map(|word| word.trim_end_matches(['.', ',', ';', ':', '!', '?']))
 }
 
-/// A text as it stands, and as it reads when it is decoded or turned round.
+/// Returns a text as it is, decoded, and reversed.
 pub(crate) fn readings(text: &str) -> Vec<String> {
     let mut readings = vec![text.to_owned()];
     let spaced = text.replace('+', " ");
     let mut decoded = percent_decode_str(&spaced).decode_utf8_lossy().into_owned();
-    // Three times are more than any honest address needs.
+    // Three rounds are more than any legitimate address needs.
     for _ in 0..3 {
         let again = percent_decode_str(&decoded).decode_utf8_lossy().into_owned();
         let done = again == decoded;

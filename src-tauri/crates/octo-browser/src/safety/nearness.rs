@@ -1,5 +1,5 @@
-//! How near the computer behind a host is: what is served on this machine or in its network was not put there
-//! for the pages of strangers to be led to.
+//! Network distance of a host: services on this machine or in its network are not meant to be reached at the
+//! prompting of foreign pages.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use url::Host;
@@ -7,19 +7,18 @@ use url::Host;
 /// How near a host is, the farthest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Nearness {
-    /// Somewhere in the world.
+    /// The public internet.
     World,
-    /// A private network, or an address that stands for no single computer of the world.
+    /// A private network, or an address that does not identify a single public computer.
     Network,
     /// This machine.
     Machine,
-    /// Where clouds keep what a machine may know of itself, keys included, and its whole neighbourhood of
-    /// link-local addresses.
+    /// Cloud metadata services, which expose keys among other data, and the whole link-local range around them.
     Metadata,
 }
 
-/// Names of the network a machine stands in: RFC 6762 (`local`), RFC 8375 (`home.arpa`), ICANN's `internal`,
-/// RFC 6762 appendix G and what routers of the shops use.
+/// Local network domains: RFC 6762 (`local`), RFC 8375 (`home.arpa`), ICANN's `internal`, RFC 6762 appendix G
+/// and the domains of consumer routers.
 const NETWORK_ENDINGS: [&str; 12] = [
     "local",
     "internal",
@@ -35,10 +34,10 @@ const NETWORK_ENDINGS: [&str; 12] = [
     "test",
 ];
 
-/// Names under which clouds serve what a machine may know of itself.
+/// Host names of cloud metadata services.
 const METADATA_NAMES: [&str; 3] = ["metadata.google.internal", "metadata.goog", "instance-data"];
 
-/// What a host tells by its text alone. A name service may know it as nearer.
+/// Classifies a host by its text alone. DNS may resolve it to something nearer.
 pub(crate) fn nearness_of_host(host: &Host<&str>) -> Nearness {
     match host {
         Host::Ipv4(address) => nearness_of(IpAddr::V4(*address)),
@@ -55,18 +54,18 @@ fn nearness_of_name(name: &str) -> Nearness {
     if METADATA_NAMES.iter().any(|ending| ends_in(ending)) {
         Nearness::Metadata
     } else if ends_in("localhost") {
-        // This machine whatever a name service says (RFC 6761).
+        // Always this machine, whatever DNS says (RFC 6761).
         Nearness::Machine
     } else if !name.contains('.') || NETWORK_ENDINGS.iter().any(|ending| ends_in(ending)) {
-        // A name without a dot is looked up in the network's own domain.
+        // A name without a dot is resolved in the network's own domain.
         Nearness::Network
     } else {
         Nearness::World
     }
 }
 
-/// How near an address is. The world is what is neither reserved, nor private, nor more than one computer:
-/// IANA's registries of special addresses, read so that a doubt is no yes.
+/// Classifies an address. Public means neither reserved, nor private, nor multicast: IANA's registries of
+/// special addresses, interpreted so that a doubtful case is not public.
 pub fn nearness_of(address: IpAddr) -> Nearness {
     match address {
         IpAddr::V4(address) => of_v4(address),
@@ -74,7 +73,7 @@ pub fn nearness_of(address: IpAddr) -> Nearness {
     }
 }
 
-/// The clouds' own addresses outside the link-local ones: Alibaba's and Azure's.
+/// Cloud metadata addresses outside the link-local range: Alibaba's and Azure's.
 const METADATA_V4: [Ipv4Addr; 2] = [Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16)];
 /// Amazon's over IPv6.
 const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0x0254);
@@ -84,9 +83,9 @@ fn of_v4(address: Ipv4Addr) -> Nearness {
         return Nearness::Metadata;
     }
     match address.octets() {
-        // Loopback; "this host", which systems connect to themselves for.
+        // Loopback; "this host", which systems route to themselves.
         [127, ..] | [0, 0, 0, 0] => Nearness::Machine,
-        // This network; private; multicast and reserved, broadcast with it.
+        // This network; private; multicast and reserved, including broadcast.
         [0 | 10, ..] | [172, 16..=31, ..] | [192, 168, ..] | [224..=255, ..] => Nearness::Network,
         // Carrier-grade NAT: RFC 6598.
         [100, 64..=127, ..] => Nearness::Network,
@@ -116,13 +115,14 @@ fn of_v6(address: Ipv6Addr) -> Nearness {
             Nearness::World if f == 0 && e == 0 => Nearness::Network,
             nearness => nearness,
         },
-        // NAT64 of the well-known prefix leads to the IPv4 address in it; the local prefix anywhere.
+        // NAT64 with the well-known prefix contains the target IPv4 address; the local prefix may lead
+        // anywhere.
         (0x0064, 0xff9b, 0, 0, 0, 0) => inner(g, h),
-        // 6to4 leads to the IPv4 address in it.
+        // 6to4 contains the target IPv4 address.
         (0x2002, ..) => inner(b, c),
-        // Protocol assignments, Teredo among them; documentation, old and new.
+        // Protocol assignments, including Teredo; documentation, old and new.
         (0x2001, 0..=0x01ff | 0x0db8, ..) | (0x3fff, 0..=0x0fff, ..) => Nearness::Network,
-        // What is left of the world: global unicast.
+        // The remaining public range: global unicast.
         (0x2000..=0x3fff, ..) => Nearness::World,
         _ => Nearness::Network,
     }

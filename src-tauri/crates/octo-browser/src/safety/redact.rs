@@ -1,5 +1,5 @@
-//! [`Redactor`]: takes the values of used secrets out of every text that goes to the model, to logs and to events,
-//! however the value is written there.
+//! [`Redactor`]: removes the values of used secrets from every text for the model, logs and events, however a
+//! value is written there.
 
 use super::{
     secret::{SecretFault, SecretName},
@@ -13,12 +13,12 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use secrecy::{ExposeSecret, SecretString, zeroize::Zeroizing};
 use std::{fmt, fmt::Write, ops::Range};
 
-/// The shortest value that is taken out: shorter ones stand in too many texts.
+/// Minimum length of a redacted value: shorter ones occur in too many texts.
 const SHORTEST: usize = 4;
-/// The shortest value that is also found with gaps in it and in other case.
+/// Minimum length of a value that is also found with gaps and in different case.
 const SHORTEST_LOOSE: usize = 6;
 
-/// What `encodeURIComponent` leaves as it is.
+/// Characters that `encodeURIComponent` leaves unescaped.
 const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -29,10 +29,10 @@ const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'\'')
     .remove(b'(')
     .remove(b')');
-/// What RFC 3986 leaves as it is.
+/// Characters that RFC 3986 leaves unescaped.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// The values that were used, each under its name.
+/// The values in use, each under its name.
 #[derive(Clone, Default)]
 pub struct Redactor {
     known: Vec<Known>,
@@ -41,9 +41,9 @@ pub struct Redactor {
 #[derive(Clone)]
 struct Known {
     name: SecretName,
-    /// Ways of writing it that are looked for as they are.
+    /// Spellings that are searched for literally.
     exact: Vec<Zeroizing<String>>,
-    /// The value in small letters without gaps; empty if it is too short for that.
+    /// The value in lower case without gaps; empty if too short for that.
     loose: Zeroizing<String>,
 }
 
@@ -54,11 +54,11 @@ impl fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// From now on the value is taken out. To be called before the value is typed.
+    /// Redacts the value from now on. Call before the value is typed.
     ///
     /// # Errors
     ///
-    /// [`SecretFault::TooShort`] for a value that cannot be told from other text: it must not be typed.
+    /// [`SecretFault::TooShort`] if the value cannot be told from other text: it must not be typed.
     pub fn learn(&mut self, name: &SecretName, value: &SecretString) -> Result<(), SecretFault> {
         let value = value.expose_secret();
         if value.chars().count() < SHORTEST {
@@ -78,7 +78,7 @@ impl Redactor {
         Ok(())
     }
 
-    /// The text with the names of secrets in place of their values.
+    /// Returns the text with secret values replaced by their names.
     pub fn redact(&self, text: &str) -> String {
         let mut written = String::with_capacity(text.len());
         let mut at = 0;
@@ -91,17 +91,17 @@ impl Redactor {
         written
     }
 
-    /// Whether a value stands in a text.
+    /// Returns whether a text contains a value.
     pub fn holds(&self, text: &str) -> bool {
         !self.found(text).is_empty()
     }
 
-    /// Whether there is nothing to look for.
+    /// Returns whether no value is known.
     pub fn knows_none(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Texts that stand next to each other on a page, each without its part of a value.
+    /// Redacts texts that are adjacent on a page; each loses its part of a value.
     pub fn redact_neighbours(&self, texts: &[&str]) -> Vec<String> {
         let whole = Zeroizing::new(texts.join("\n"));
         let found = self.found(&whole);
@@ -128,7 +128,7 @@ impl Redactor {
             .collect()
     }
 
-    /// Where values stand, in order and apart from each other.
+    /// Finds values, in order and without overlaps.
     fn found(&self, text: &str) -> Vec<(Range<usize>, &SecretName)> {
         if self.known.is_empty() {
             return Vec::new();
@@ -162,7 +162,7 @@ impl Redactor {
     }
 }
 
-/// A text in small letters without gaps, quotes and backslashes, and where each of its bytes is from.
+/// Returns a text in lower case without gaps, quotes and backslashes, with the source range of each byte.
 fn loose(text: &str) -> (Zeroizing<String>, Vec<Range<usize>>) {
     let mut bare = Zeroizing::new(String::with_capacity(text.len()));
     let mut places = Vec::with_capacity(text.len());
@@ -181,7 +181,7 @@ fn loose(text: &str) -> (Zeroizing<String>, Vec<Range<usize>>) {
     (bare, places)
 }
 
-/// The ways a value is written in addresses, JSON, HTML, and base64 at any place of a longer text.
+/// Returns the value's spellings in addresses, JSON, HTML, and base64 at any offset of a longer text.
 fn writings(value: &str) -> Vec<Zeroizing<String>> {
     let json = serde_json::to_string(value).unwrap_or_default();
     let json = json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or_default();
@@ -189,7 +189,7 @@ fn writings(value: &str) -> Vec<Zeroizing<String>> {
     for unit in json.encode_utf16() {
         match u8::try_from(unit) {
             Ok(byte) if byte.is_ascii() => ascii.push(char::from(byte)),
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             _ => {
                 let _ = write!(ascii, "\\u{unit:04x}");
             }
@@ -223,7 +223,7 @@ fn writings(value: &str) -> Vec<Zeroizing<String>> {
     writings.into_iter().map(Zeroizing::new).collect()
 }
 
-/// The characters of base64 that depend on nothing but the value, when `shift` bytes (of each three) stand before.
+/// Returns the base64 characters that depend only on the value when `shift` bytes (of each three) precede it.
 fn base64(value: &str, shift: usize) -> Vec<String> {
     let bytes = Zeroizing::new([vec![0; shift], value.as_bytes().to_vec()].concat());
     let (first, end) = ((shift * 8).div_ceil(6), bytes.len() * 8 / 6);
@@ -234,7 +234,7 @@ fn base64(value: &str, shift: usize) -> Vec<String> {
         .collect()
 }
 
-/// The same with the digits of percent escapes as capitals. No byte moves.
+/// Converts the digits of percent escapes to upper case. No byte moves.
 fn upper_percent(text: &str) -> String {
     let mut digits = 0_u8;
     text.chars()

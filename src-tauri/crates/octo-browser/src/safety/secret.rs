@@ -1,5 +1,5 @@
-//! Named secrets: the model types a name, the value comes from the person's keychain, and only at the site that
-//! the secret belongs to.
+//! Named secrets: the model types a name, the value is taken from the person's keychain, and only at the site
+//! that the secret belongs to.
 
 use super::{
     field::{Field, Sensitive},
@@ -7,22 +7,22 @@ use super::{
 };
 use std::fmt;
 
-/// How a secret begins in what the model types: `{{secret:NAME}}`.
+/// Start of a secret placeholder: `{{secret:NAME}}`.
 const OPENS: &str = "{{secret:";
 const CLOSES: &str = "}}";
-/// The longest name.
+/// Maximum length of a name.
 const LONGEST_NAME: usize = 64;
 
-/// The name of a secret: letters, digits, `_`, `-` and `.`, a letter first.
+/// The name of a secret: letters, digits, `_`, `-` and `.`, starting with a letter.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SecretName(String);
 
 impl SecretName {
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// # Errors
     ///
-    /// [`SecretFault::Name`] for what is none.
+    /// [`SecretFault::Name`] if it is invalid.
     pub fn new(name: &str) -> Result<Self, SecretFault> {
         let begins = name.starts_with(|first: char| first.is_ascii_alphabetic());
         let plain =
@@ -34,12 +34,12 @@ impl SecretName {
         }
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What stands for the secret in what the model types and reads.
+    /// Returns the placeholder that the model types and reads for the secret.
     pub fn placeholder(&self) -> String {
         format!("{OPENS}{}{CLOSES}", self.0)
     }
@@ -51,46 +51,46 @@ impl fmt::Display for SecretName {
     }
 }
 
-/// A part of what the model wants typed.
+/// A part of a text that the model wants typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// These characters.
+    /// Literal text.
     Text(String),
     /// The value of this secret.
     Secret(SecretName),
 }
 
-/// Why a secret is not typed. The words are for the model.
+/// The reason why a secret is not typed. The messages are for the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum SecretFault {
-    /// A name is missing or misspelled, or a placeholder is not closed.
+    /// The name is missing or invalid, or the placeholder is not closed.
     #[error("a secret is written {{{{secret:NAME}}}}, the name of letters, digits, _, - and .")]
     Name,
     /// It belongs to another site.
     #[error("that secret belongs to another site")]
     OtherSite,
-    /// The frame the field is in is not of the page's own site.
+    /// The field is in a cross-site frame.
     #[error("the field is in a frame of another site")]
     OtherFrame,
-    /// The form would send it to another site, or to one that is not known.
+    /// The form would send it to another or unknown site.
     #[error("the form would send it to another site")]
     OtherTarget,
-    /// Anyone on the way could read it.
+    /// The page is unencrypted, so its traffic could be intercepted.
     #[error("the page is not encrypted")]
     NotEncrypted,
-    /// The field shows what is typed.
+    /// The field displays typed text.
     #[error("the field is not one for a password, a code or a card")]
     ShownField,
-    /// Its value is so short that it could not be taken out of texts again.
+    /// The value is too short to be redacted reliably.
     #[error("the secret is too short to be kept out of what is read; the person can type it")]
     TooShort,
 }
 
-/// Parts what the model wants typed.
+/// Splits a text for typing into literals and secrets.
 ///
 /// # Errors
 ///
-/// [`SecretFault::Name`] for a placeholder that is none: it is not typed as it stands.
+/// [`SecretFault::Name`] for an invalid placeholder: it is not typed literally.
 pub fn pieces(text: &str) -> Result<Vec<Piece>, SecretFault> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -108,7 +108,7 @@ pub fn pieces(text: &str) -> Result<Vec<Piece>, SecretFault> {
     Ok(pieces)
 }
 
-/// A secret as the person set it up: its name and the one site it is for.
+/// A secret as the person configured it: its name and the one site it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BoundSecret {
     /// Its name.
@@ -117,20 +117,20 @@ pub struct BoundSecret {
     pub site: Site,
 }
 
-/// Where a secret is about to be typed, as the browser says it at that moment.
+/// The place where a secret is about to be typed, as the browser reports it at that moment.
 #[derive(Clone, Debug)]
 pub struct SecretTarget<'a> {
     /// The origin of the tab's main frame.
     pub page: &'a Origin,
     /// The origin of the frame the field is in.
     pub frame: &'a Origin,
-    /// Where the field's form sends; none without a form or without an address of its own.
+    /// The target of the field's form; `None` without a form or without an address of its own.
     pub sends_to: Option<&'a Origin>,
     /// The field.
     pub field: &'a Field,
 }
 
-/// Leave to fetch one secret and type it now. Only [`BoundSecret::release`] makes one.
+/// Permission to fetch one secret and type it now. Only [`BoundSecret::release`] makes one.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Release {
@@ -139,23 +139,23 @@ pub struct Release {
 }
 
 impl Release {
-    /// Whose value is to be fetched.
+    /// Returns the name of the secret to fetch.
     pub fn name(&self) -> &SecretName {
         &self.name
     }
 
-    /// The site it is bound to.
+    /// Returns the site it is bound to.
     pub fn site(&self) -> &Site {
         &self.site
     }
 }
 
 impl BoundSecret {
-    /// May it be typed there?
+    /// Decides whether the secret may be typed there.
     ///
     /// # Errors
     ///
-    /// Why not.
+    /// The reason for a refusal.
     pub fn release(&self, target: &SecretTarget<'_>) -> Result<Release, SecretFault> {
         if !target.page.is(&self.site) {
             return Err(SecretFault::OtherSite);

@@ -1,9 +1,9 @@
-//! [`judge`]: does an action do something that cannot be taken back, or let something out? Then the person is asked,
-//! with the element's real name; the model has no part in the wording.
+//! [`judge`]: decides whether an action is irreversible or discloses something. If so, the person is asked,
+//! with the element's real name; the model does not influence the wording.
 //!
-//! What a page says of its elements (roles, names, language) can only make an action look more dangerous. That an
-//! action is harmless is concluded from what the browser knows (tags, types, targets) and from names that say
-//! nothing in any known language. What is not known asks.
+//! A page's claims about its elements (roles, names, language) can only make an action look more dangerous. An
+//! action is judged harmless from the browser's knowledge (tags, types, targets) and from names that mean
+//! nothing in any known language. Anything unknown leads to a question.
 
 mod activation;
 mod keys;
@@ -21,162 +21,162 @@ use activation::{Activation, activation, is_quiet};
 use keys::{entered, pressed};
 use url::Url;
 
-/// The most characters of a name in a question.
+/// Maximum length of a name in a question, in characters.
 const NAME: usize = 120;
-/// A link of more words than this is a headline or a sentence, not a command.
+/// Maximum number of words of a command; a longer link is a headline or a sentence.
 const SENTENCE: usize = 8;
 
-/// What acts on what.
+/// The target of an action.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'a> {
-    /// It could not be found out.
+    /// Could not be determined.
     Unknown,
     /// This element.
     Element(&'a Element),
 }
 
-/// Whether typing presses keys.
+/// Whether typing generates key events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// Every character is a key: a line break is Enter.
+    /// Every character is a key press: a line break is Enter.
     Pressed,
-    /// The text is put in at once.
+    /// The text is inserted at once.
     Inserted,
 }
 
-/// What is about to happen.
+/// An action about to happen.
 #[derive(Clone, Copy, Debug)]
 pub enum Action<'a> {
     /// The target is clicked, once or twice.
     Click,
-    /// The pointer rests on it.
+    /// The pointer rests on the target.
     Hover,
-    /// The page is moved.
+    /// The page is scrolled.
     Scroll,
-    /// A key is pressed in it, as `Enter`, `Control+Enter`, `Delete`.
+    /// A key is pressed in the target: `Enter`, `Control+Enter`, `Delete`.
     Press {
         /// The key.
         key: &'a str,
     },
-    /// Text is written into it.
+    /// Text is written into the target.
     Type {
-        /// The text, placeholders of secrets taken out.
+        /// The text, without secret placeholders.
         text: &'a str,
-        /// How.
+        /// How it is typed.
         keys: Keys,
     },
-    /// Options of it are chosen.
+    /// Options of the target are chosen.
     Select {
-        /// What they say.
+        /// The option labels.
         options: &'a [String],
     },
-    /// It is dragged onto another.
+    /// The target is dragged onto another element.
     Drag {
-        /// That other.
+        /// The drop target.
         onto: Target<'a>,
     },
-    /// Files of this machine are given to it.
+    /// Local files are given to the target.
     Upload {
         /// Their paths or names.
         files: &'a [String],
     },
-    /// A file is fetched.
+    /// A file is downloaded.
     Download {
-        /// Its name as the page says it.
+        /// Its name, as given by the page.
         name: &'a str,
     },
-    /// A dialog of the page is accepted. Dismissing one needs no question.
+    /// A page dialog is accepted. Dismissing one needs no question.
     AcceptDialog {
         /// Its kind.
         kind: Dialog,
-        /// What it says.
+        /// Its message.
         message: &'a str,
-        /// What is written into it.
+        /// The text entered into it.
         text: &'a str,
     },
-    /// The tab is sent to an address that the model wrote.
+    /// The tab is navigated to an address that the model wrote.
     Navigate {
         /// The address.
         url: &'a str,
     },
-    /// Code of the model runs in the page.
+    /// Code written by the model runs in the page.
     Evaluate,
 }
 
 /// The kinds of dialogs a page can open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialog {
-    /// It says something.
+    /// Shows a message.
     Alert,
-    /// It asks yes or no.
+    /// Asks yes or no.
     Confirm,
-    /// It asks for a text.
+    /// Asks for a text.
     Prompt,
-    /// It asks whether the page may be left.
+    /// Asks whether the page may be left.
     BeforeUnload,
 }
 
-/// An action and what is known around it.
+/// An action with its context.
 #[derive(Clone, Copy, Debug)]
 pub struct Act<'a> {
-    /// What the tab is at.
+    /// The tab's address.
     pub page: &'a Address,
     /// The origin of the frame the target is in.
     pub frame: &'a Origin,
-    /// The language the page says it is in (BCP 47).
+    /// The language that the page declares (BCP 47).
     pub language: Option<&'a str>,
-    /// What visible fields of the page outside of any form ask for.
+    /// The kind of sensitive data that visible fields outside any form ask for.
     pub loose_fields: Option<Sensitive>,
-    /// What is acted on; for keys, what has the focus.
+    /// The target; for keys, the focused element.
     pub target: Target<'a>,
-    /// What is done.
+    /// The action.
     pub action: Action<'a>,
 }
 
-/// Why the person is asked.
+/// A reason to ask the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sink {
-    /// A form or page that asks for something sensitive is sent.
+    /// Submits a form or page that asks for sensitive data.
     Submits(Sensitive),
-    /// What a form holds goes to another site, or to one that is not known.
+    /// Sends a form's content to another site, or to an unknown one.
     SubmitsElsewhere(Option<Site>),
-    /// The control's own words, or its address, say so.
+    /// The control's own words, or its address, announce the effect.
     Says(Deed),
-    /// Enter sends what is written, as far as can be known.
+    /// Enter probably sends the written text.
     Enter,
-    /// A key that pages take for deleting or sending.
+    /// A key that pages commonly use for deleting or sending.
     Shortcut,
-    /// A password, a card or a code is written by the model itself.
+    /// The model itself writes a password, card or code.
     Writes(Sensitive),
     /// Text read at one site is written at another.
     Carries(Quote),
-    /// An address tells more than an address should.
+    /// An address discloses more than it should.
     Leaks(Leak),
     /// Files leave this machine.
     Uploads(Vec<String>),
-    /// A file comes to this machine.
+    /// A file is saved to this machine.
     Downloads(String),
     /// A dialog is accepted.
     Accepts(Dialog),
     /// Another program is started.
     OpensProgram,
-    /// Code of the model runs with all rights of the page.
+    /// Code written by the model runs with all rights of the page.
     Evaluates,
-    /// It is not known what is acted on.
+    /// The target is unknown.
     Unknown,
 }
 
-/// May an action happen?
+/// The judgement of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Judgement {
-    /// It can be taken back, and nothing gets out.
+    /// The action is reversible and discloses nothing.
     Harmless,
-    /// The person is to be asked.
+    /// The person must be asked.
     Ask(SinkQuestion),
 }
 
-/// What the person is asked. Only [`judge`] makes one: every word is Octo's or the page's own.
+/// The question for the person. Only [`judge`] makes one: every word is Octo's or the page's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SinkQuestion {
     sinks: Vec<Sink>,
@@ -186,28 +186,28 @@ pub struct SinkQuestion {
 }
 
 impl SinkQuestion {
-    /// Why, the weightiest first.
+    /// Returns the reasons, the most serious first.
     pub fn sinks(&self) -> &[Sink] {
         &self.sinks
     }
 
-    /// The element's name as the page says it, in one line; empty without one.
+    /// Returns the element's name as given by the page, in one line; empty without one.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The element's role as the page says it.
+    /// Returns the element's role as given by the page.
     pub fn role(&self) -> &str {
         &self.role
     }
 
-    /// The site it happens at: that of the frame, not only of the page around it.
+    /// Returns the site of the action: that of the frame, not only of the page that contains it.
     pub fn place(&self) -> Option<&Site> {
         self.place.as_ref()
     }
 }
 
-/// Judges an action. To be asked for every single one, right before it happens.
+/// Judges an action. Must be called immediately before each action.
 pub fn judge(act: &Act<'_>, memory: &Memory) -> Judgement {
     let sinks = sinks(act, memory);
     if sinks.is_empty() {
@@ -258,7 +258,7 @@ fn sinks(act: &Act<'_>, memory: &Memory) -> Vec<Sink> {
     }
 }
 
-/// What either end of a drag may set off. One that the page takes for no drag is a press on it.
+/// Returns the consequences of either end of a drag. If the page does not treat it as a drag, it is a click.
 fn dropped(act: &Act<'_>, target: Target<'_>) -> Vec<Sink> {
     let Target::Element(element) = target else { return vec![Sink::Unknown] };
     let mut sinks = activated(act, element);
@@ -267,8 +267,8 @@ fn dropped(act: &Act<'_>, target: Target<'_>) -> Vec<Sink> {
     sinks
 }
 
-/// A choice whose words say what it does, and one that is heard of by the page's own markup, as by a list that sends
-/// its form.
+/// Returns the consequences of a choice whose words announce an effect, or to which the page's markup reacts,
+/// such as a list that submits its form.
 fn selected(act: &Act<'_>, options: &[String]) -> Vec<Sink> {
     let Target::Element(element) = act.target else { return vec![Sink::Unknown] };
     let mut sinks = changed(act, element);
@@ -277,8 +277,8 @@ fn selected(act: &Act<'_>, options: &[String]) -> Vec<Sink> {
     sinks
 }
 
-/// What follows on a change of an element's value: at once on a choice, a tick or a date, and of a text as soon as it is
-/// left, which no act that is weighed says.
+/// Returns the consequences of a changed value: immediate for a choice, a checkbox or a date; for a text, when
+/// the field loses the focus, which no judged act reveals.
 fn changed(act: &Act<'_>, element: &Element) -> Vec<Sink> {
     if !element.sends_on_change {
         return Vec::new();
@@ -302,7 +302,7 @@ fn typed(act: &Act<'_>, text: &str, keys: Keys, to: Option<&Site>, memory: &Memo
         sinks.extend(entered(act, element));
     }
     if element.editing == Editing::None {
-        // Outside of a field, characters are shortcuts, and none is known to be harmless.
+        // Outside a field, characters are shortcuts, and none is known to be harmless.
         if !is_filled(element) {
             sinks.push(Sink::Shortcut);
         }
@@ -311,18 +311,18 @@ fn typed(act: &Act<'_>, text: &str, keys: Keys, to: Option<&Site>, memory: &Memo
     sinks
 }
 
-/// Inputs that are filled without letters: dates, colours, ranges, choices.
+/// Returns whether an input is filled without letters: dates, colours, ranges, choices.
 fn is_filled(element: &Element) -> bool {
     matches!(element.tag.as_str(), "input" | "select" | "textarea")
         && activation(element) == Activation::Nothing
 }
 
-/// What a click, or a key on a control, does.
+/// Returns the consequences of a click, or of a key on a control.
 fn activated(act: &Act<'_>, element: &Element) -> Vec<Sink> {
     let activation = activation(element);
     let mut sinks = Vec::new();
     if activation == Activation::Nothing {
-        // A slider goes to where it is pressed.
+        // A slider moves to the clicked point.
         let slides = element.tag == "input" && element.field.kind.trim().eq_ignore_ascii_case("range");
         return if slides { changed(act, element) } else { sinks };
     }
@@ -350,14 +350,14 @@ fn activated(act: &Act<'_>, element: &Element) -> Vec<Sink> {
         sinks.extend(changed(act, element));
     }
     let says = says(act, element).filter(|deed| {
-        // A box is ticked before it is sent, and what it confirms is confirmed by sending.
+        // A checkbox is ticked before submission; submitting is the confirmation.
         activation != Activation::Tick || *deed != Deed::Confirm
     });
     sinks.extend(says.map(Sink::Says));
     sinks
 }
 
-/// What the element's words say it does.
+/// Returns the effect that the element's words announce.
 fn says(act: &Act<'_>, element: &Element) -> Option<Deed> {
     let texts = std::iter::once(&element.name).chain(&element.texts);
     let is_link = activation(element) == Activation::Link;
@@ -369,7 +369,7 @@ fn says(act: &Act<'_>, element: &Element) -> Option<Deed> {
     spoken.or(written)
 }
 
-/// What the last parts of an address say that following it does, where that is worse than reading.
+/// Returns the effect that the last parts of an address announce, if following it does more than read.
 fn says_address(href: &str) -> Option<Deed> {
     let url = Url::parse(href).ok()?;
     let parts: Vec<&str> = url.path_segments()?.rev().filter(|part| !part.is_empty()).take(2).collect();
@@ -389,7 +389,7 @@ fn says_address(href: &str) -> Option<Deed> {
         })
 }
 
-/// Where a form sends, if that is not the site of its frame.
+/// Returns the form's target, if it is not the site of its frame.
 fn elsewhere(act: &Act<'_>, form: &Form) -> Option<Sink> {
     if form.action.trim().is_empty() {
         return None;

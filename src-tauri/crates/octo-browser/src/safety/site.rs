@@ -1,4 +1,5 @@
-//! [`Site`]: what the person grants. The origin of a page, written so that one site never looks like another.
+//! [`Site`]: the unit that the person grants. The origin of a page, written so that one site never looks like
+//! another.
 
 use super::nearness::{Nearness, nearness_of_host};
 use idna::uts46::{AsciiDenyList, Hyphens, Uts46};
@@ -10,7 +11,7 @@ use url::{Host, Url};
 /// The scheme of a [`Site`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scheme {
-    /// Anyone on the way reads and changes it.
+    /// Unencrypted: anyone on the network path can read and change it.
     Http,
     /// Encrypted.
     Https,
@@ -25,9 +26,9 @@ impl Scheme {
     }
 }
 
-/// Scheme, host and port. Two sites are the same only if all three are.
+/// Scheme, host and port. Two sites are the same only if all three match.
 ///
-/// Written (and stored) in ASCII, as `https://xn--bcher-kva.example:8443`; shown by [`Site::shown`].
+/// Written (and stored) in ASCII, as `https://xn--bcher-kva.example:8443`; displayed by [`Site::shown`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Site {
@@ -36,13 +37,13 @@ pub struct Site {
     port: u16,
 }
 
-/// A text that names no site.
+/// Error for a text that names no site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("that is not a site of the web: scheme, host and port of http or https")]
 pub struct NoSite;
 
-/// Ports where machines and networks are administered without further proof of who asks, or with keys near by:
-/// containers, clusters, debuggers, proxies, databases with a page, printers, routers, local models.
+/// Ports where machines and networks are administered without authentication, or with keys within reach:
+/// containers, clusters, debuggers, proxies, databases with a web page, printers, routers, local models.
 const ADMIN_PORTS: [u16; 42] = [
     22, 631, 1880, 2019, 2375, 2376, 2379, 3389, 4040, 4646, 5000, 5001, 5601, 5984, 6443, 7474, 8001, 8006,
     8088, 8200, 8291, 8384, 8443, 8500, 8834, 8888, 9000, 9001, 9090, 9091, 9200, 9222, 9229, 9443, 9990,
@@ -50,7 +51,7 @@ const ADMIN_PORTS: [u16; 42] = [
 ];
 
 impl Site {
-    /// Where an address leads; none for what is neither http nor https.
+    /// Returns the site of an address; `None` if it is neither http nor https.
     pub fn of(url: &Url) -> Option<Self> {
         let scheme = match url.scheme() {
             "http" => Scheme::Http,
@@ -62,24 +63,24 @@ impl Site {
         (!host.is_empty()).then_some(Self { scheme, host, port })
     }
 
-    /// Its scheme.
+    /// Returns the scheme.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// Its host in ASCII: a name in lower case, or an address (IPv6 in brackets).
+    /// Returns the host in ASCII: a name in lower case, or an address (IPv6 in brackets).
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// Its port.
+    /// Returns the port.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// How near it is, by its text alone.
+    /// Returns how near it is, by its text alone.
     pub fn nearness(&self) -> Nearness {
-        // What was written by a URL is read by one.
+        // The host was produced by a URL, so it parses as one.
         match Host::parse(&self.host) {
             Ok(host) => nearness_of_host(&match &host {
                 Host::Domain(name) => Host::Domain(name.as_str()),
@@ -90,17 +91,17 @@ impl Site {
         }
     }
 
-    /// Whether it is near and on a port where things are administered.
+    /// Returns whether it is near and on an administration port.
     pub fn is_administration(&self) -> bool {
         self.nearness() != Nearness::World && ADMIN_PORTS.contains(&self.port)
     }
 
-    /// Whether what is typed there can be read on the way. This machine has no way.
+    /// Returns whether traffic to it is safe from interception. Traffic within this machine is.
     pub fn is_private_on_the_way(&self) -> bool {
         self.scheme == Scheme::Https || self.nearness() == Nearness::Machine
     }
 
-    /// The encrypted site that a plain one of standard ports usually moves to.
+    /// Returns the encrypted site that a plain one on the standard port usually redirects to.
     pub(crate) fn encrypted(&self) -> Option<Self> {
         (self.scheme == Scheme::Http && self.port == 80).then(|| Self {
             scheme: Scheme::Https,
@@ -109,8 +110,8 @@ impl Site {
         })
     }
 
-    /// For people: the host in its own letters where they can be taken for nothing else, else in punycode; the
-    /// scheme only where it is not https, the port only where it is not the usual one.
+    /// Formats it for people: the host in its own letters if they cannot be confused with others, else in
+    /// punycode; the scheme only if it is not https, the port only if it is not the default.
     pub fn shown(&self) -> String {
         let (host, _) = Uts46::new().to_user_interface(
             self.host.as_bytes(),
@@ -130,8 +131,8 @@ impl Site {
     }
 }
 
-/// Whether a label can be shown in its own letters: of one script or a usual mix (Japanese, Korean, Chinese with
-/// Latin), and not drawn like letters of ASCII as a whole.
+/// Returns whether a label can be displayed in its own letters: of one script or a common mix (Japanese,
+/// Korean, Chinese with Latin), and not entirely look-alikes of ASCII letters.
 fn is_plain(label: &str) -> bool {
     let level = label.detect_restriction_level();
     let drawn: String = skeleton(label).collect();
@@ -155,7 +156,7 @@ impl fmt::Display for Site {
 impl FromStr for Site {
     type Err = NoSite;
 
-    /// Reads a site, or the site of a whole address.
+    /// Parses a site, or the site of a full address.
     fn from_str(text: &str) -> Result<Self, NoSite> {
         Url::parse(text).ok().and_then(|url| Self::of(&url)).ok_or(NoSite)
     }
@@ -177,22 +178,22 @@ impl TryFrom<String> for Site {
 
 /// The origin of a frame or a form's target.
 ///
-/// Two opaque origins are never the same, so this type has no `==`.
+/// Two opaque origins are never equal, so this type has no `==`.
 #[derive(Clone, Debug)]
 pub enum Origin {
-    /// Of a site.
+    /// The origin of a site.
     Site(Site),
-    /// Of nobody: a sandboxed frame, a `data:` page, a file.
+    /// Opaque: a sandboxed frame, a `data:` page, a file.
     Opaque,
 }
 
 impl Origin {
-    /// Reads what a browser gives as an origin (`null` and `://` among it) or as an address.
+    /// Parses an origin from the browser (including `null` and `://`) or an address.
     pub fn read(text: &str) -> Self {
         text.parse().map_or(Self::Opaque, Self::Site)
     }
 
-    /// Whether this is that site.
+    /// Returns whether this is the origin of that site.
     pub fn is(&self, site: &Site) -> bool {
         matches!(self, Self::Site(own) if own == site)
     }

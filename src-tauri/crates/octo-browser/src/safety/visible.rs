@@ -1,10 +1,10 @@
-//! Page text as it can be seen: without the characters that a person does not see and a model reads.
+//! Visible page text: removes characters that a person does not see but a model reads.
 
-/// The most marks that stay on one letter: more are there to hide or to fill a screen.
+/// Maximum number of marks kept on one letter: more serve to hide text or to fill the screen.
 const MARKS: usize = 4;
 
-/// A text without what cannot be seen: controls, zero-width and direction characters, tags, variation selectors,
-/// fillers. Line breaks and tabs stay, joiners only where a script is written with them.
+/// Returns a text without invisible characters: controls, zero-width and direction characters, tags, variation
+/// selectors, fillers. Line breaks and tabs stay; joiners stay only in scripts that need them.
 pub(crate) fn visible(text: &str) -> String {
     let mut seen = String::with_capacity(text.len());
     let mut marks = 0;
@@ -37,7 +37,7 @@ pub(crate) fn visible(text: &str) -> String {
     seen
 }
 
-/// One line of [`visible`] text: breaks become spaces, and no more than `most` characters are left.
+/// Returns one line of [`visible`] text: breaks become spaces, and at most `most` characters are kept.
 pub(crate) fn line(text: &str, most: usize) -> String {
     let seen = visible(text);
     let words: Vec<&str> = seen.split_whitespace().collect();
@@ -50,7 +50,7 @@ pub(crate) fn line(text: &str, most: usize) -> String {
     kept
 }
 
-/// Whether a character leaves nothing to see, or changes what is seen around it.
+/// Returns whether a character is invisible, or changes the display of its neighbours.
 pub(crate) fn is_invisible(character: char) -> bool {
     match character {
         '\n' | '\t' => false,
@@ -63,15 +63,15 @@ pub(crate) fn is_invisible(character: char) -> bool {
         '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
         // The empty Braille pattern; variation selectors; byte order mark; annotations, object replacement.
         '\u{2800}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff0}'..='\u{fffc}' => true,
-        // Shorthand and musical formatting; tags, selectors and what is next to them.
+        // Shorthand and musical formatting; tags, selectors and adjacent characters.
         '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => true,
-        // What has no meaning outside of one font.
+        // Private use: no meaning outside one font.
         '\u{e000}'..='\u{f8ff}' | '\u{f0000}'.. => true,
         _ => false,
     }
 }
 
-/// Marks that are drawn onto the letter before, in scripts that put one or two there.
+/// Returns whether a character is a combining mark, in scripts that put one or two on a letter.
 pub(crate) fn is_mark(character: char) -> bool {
     matches!(
         character,
@@ -82,8 +82,8 @@ pub(crate) fn is_mark(character: char) -> bool {
     )
 }
 
-/// Letters of scripts in which a joiner changes how a word is read: Arabic, and those of India and its
-/// neighbours.
+/// Returns whether a letter's script uses joiners to change how a word is read: Arabic, and those of India and
+/// its neighbours.
 fn joins(character: char) -> bool {
     matches!(character, '\u{600}'..='\u{8ff}' | '\u{900}'..='\u{dff}' | '\u{fb50}'..='\u{fdff}' | '\u{1000}'..='\u{109f}')
 }
@@ -103,7 +103,7 @@ mod tests {
             ("a\u{fe01}\u{e0101}b", "ab"),
             ("\u{1b}[31mred\u{1b}[0m\0", "[31mred[0m"),
             ("\u{2800}\u{3164}\u{115f}x", "x"),
-            // A joiner stays in Persian and in Hindi, and once.
+            // A joiner stays in Persian and in Hindi, but only one.
             ("\u{645}\u{6cc}\u{200c}\u{62e}", "\u{645}\u{6cc}\u{200c}\u{62e}"),
             ("\u{645}\u{200c}\u{200c}\u{62e}", "\u{645}\u{200c}\u{62e}"),
             ("a\u{200d}b", "ab"),

@@ -1,29 +1,29 @@
-//! Words on a control that say what it does, in the languages pages are written in.
+//! Words on a control that announce its effect, in the languages of web pages.
 //!
-//! A page can say it is in any language, so all languages are always looked for; what it says can only make fewer
-//! false alarms of the few words that mean something else in another language.
+//! A page can declare any language, so all languages are always searched; the declaration can only reduce false
+//! alarms for the few words that mean something else in another language.
 
 use super::fold::{fold, fold_drawn, fold_drawn_first};
 use std::{collections::HashMap, sync::LazyLock};
 
-/// What a control does that cannot be taken back.
+/// An irreversible effect of a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Deed {
-    /// Buys, orders, pays, books or gives.
+    /// Buys, orders, pays, books or donates.
     Buy,
-    /// Sends something to somebody.
+    /// Sends a message or other content to another person.
     Send,
     /// Makes something public.
     Publish,
-    /// Deletes or takes away.
+    /// Deletes or removes.
     Delete,
     /// Moves money or goods.
     Transfer,
-    /// Confirms, signs or gives leave.
+    /// Confirms, signs or consents.
     Confirm,
-    /// Begins a subscription.
+    /// Starts a subscription.
     Subscribe,
-    /// Ends a subscription, or calls off an order.
+    /// Ends a subscription or cancels an order.
     Unsubscribe,
     /// Closes an account.
     CloseAccount,
@@ -31,13 +31,14 @@ pub enum Deed {
     Install,
 }
 
-/// The words and where they are from: see the file itself.
+/// The words; their sources are in the file itself.
 const WORDS: &str = include_str!("words/sinks.txt");
 
-/// Languages whose words are found inside of texts, for they are written without gaps, or with parts of other words.
+/// Languages whose words are matched inside texts, because they are written without gaps or attached to other
+/// words.
 const INSIDE: [&str; 6] = ["zh", "ja", "ko", "th", "ar", "hi"];
 
-/// One word or phrase.
+/// A word or phrase.
 #[derive(Clone, Debug)]
 struct Entry {
     deed: Deed,
@@ -55,15 +56,15 @@ enum Matching {
     Ambiguous,
 }
 
-/// All words, made comparable.
+/// All words in folded form.
 #[derive(Default)]
 struct Lexicon {
     languages: Vec<&'static str>,
-    /// By the first word, or by the joined words for those of several.
+    /// Entries by their first word; phrases also by their joined words.
     by_word: HashMap<String, Vec<Entry>>,
     beginnings: Vec<Entry>,
     inside: Vec<Entry>,
-    /// Phrases of words that mean nothing, by their first word.
+    /// Harmless phrases, by their first word.
     harmless: HashMap<String, Vec<Vec<String>>>,
     harmless_inside: Vec<String>,
 }
@@ -147,15 +148,14 @@ fn deed(name: &str) -> Option<Deed> {
 #[derive(Clone, Debug)]
 struct Word {
     text: String,
-    /// Whether only signs, no space, stand between it and the word before.
+    /// Whether only punctuation, no space, separates it from the previous word.
     glued: bool,
-    /// Whether it is part of a phrase that means nothing.
+    /// Whether it is part of a harmless phrase.
     harmless: bool,
 }
 
-/// The deed a text speaks of, if any. Where it speaks of several, the one that comes first in [`Deed`].
-///
-/// `language` is what the page says it is in (BCP 47), if it says so.
+/// Returns the effect that a text announces, if any; of several, the first in the order of [`Deed`]. `language`
+/// is the page's declared language (BCP 47), if any.
 pub(crate) fn deed_of(text: &str, language: Option<&str>) -> Option<Deed> {
     let turned = text.contains(['\u{202d}', '\u{202e}']).then(|| text.chars().rev().collect::<String>());
     let parted = part_capitals(text);
@@ -210,7 +210,7 @@ fn follows(words: &[Word], at: usize, wanted: &[String]) -> bool {
         .is_some_and(|found| found.iter().zip(wanted).all(|(word, wanted)| word.text == *wanted))
 }
 
-/// As [`follows`], the last word only beginning so.
+/// As [`follows`], but the last word only needs to match as a prefix.
 fn begins(words: &[Word], at: usize, wanted: &[String]) -> bool {
     let Some((last, before)) = wanted.split_last() else { return false };
     follows(words, at, before)
@@ -219,8 +219,8 @@ fn begins(words: &[Word], at: usize, wanted: &[String]) -> bool {
             .is_some_and(|word| !word.harmless && word.text.starts_with(last.as_str()))
 }
 
-/// The words of a folded text, those of meaningless phrases marked. Letters that stand alone in a row are one word
-/// as well, and so are words that only signs part.
+/// Splits a folded text into words, marking those of harmless phrases. A row of single letters also counts as
+/// one word, as do words separated only by punctuation.
 fn words_of(folded: &str, lexicon: &Lexicon) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut glued = true;
@@ -249,7 +249,7 @@ fn words_of(folded: &str, lexicon: &Lexicon) -> Vec<Word> {
     for run in runs(&words, |word, next| is_single(word) && is_single(next)) {
         more.push(join(run));
     }
-    // Looked at one by one, after a word that nothing follows on.
+    // Check these one by one, since no phrase continues after them.
     for word in more {
         words.push(Word { text: String::new(), glued: false, harmless: true });
         words.push(word);
@@ -257,12 +257,12 @@ fn words_of(folded: &str, lexicon: &Lexicon) -> Vec<Word> {
     words
 }
 
-/// Runs of two words or more that belong together.
+/// Returns runs of two or more words that belong together.
 fn runs(words: &[Word], together: impl Fn(&Word, &Word) -> bool) -> Vec<&[Word]> {
     words.chunk_by(together).filter(|run| run.len() > 1).collect()
 }
 
-/// Whether a word is one letter. An m is drawn like two.
+/// Returns whether a word is one letter. An m folds to two.
 fn is_single(word: &Word) -> bool {
     word.text == "rn" || word.text.chars().count() == 1
 }
@@ -285,7 +285,7 @@ fn split_words(folded: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut word = String::new();
     for character in folded.chars() {
-        // An apostrophe is inside of a word.
+        // An apostrophe is part of a word.
         if is_letter(character) {
             word.push(character);
         } else if !is_apostrophe(character) {
@@ -306,7 +306,7 @@ fn plain_words(folded: &str) -> Vec<String> {
     parts.filter_map(|part| if let Part::Word(word) = part { Some(word) } else { None }).collect()
 }
 
-/// Letters, digits, and the signs of Indic and Thai that stand inside of words.
+/// Returns whether a character is a letter, a digit, or an Indic or Thai sign that occurs inside words.
 fn is_letter(character: char) -> bool {
     character.is_alphanumeric() || matches!(character, '\u{93c}' | '\u{94d}' | '\u{e31}'..='\u{e4e}')
 }
@@ -315,7 +315,7 @@ fn is_apostrophe(character: char) -> bool {
     matches!(character, '\'' | '`' | '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{b4}')
 }
 
-/// The letters alone, meaningless phrases cut out.
+/// Returns only the letters, with harmless phrases cut out.
 fn compact(folded: &str, lexicon: &Lexicon) -> String {
     let mut text: String = folded.chars().filter(|character| is_letter(*character)).collect();
     if text.is_ascii() {
@@ -329,7 +329,7 @@ fn compact(folded: &str, lexicon: &Lexicon) -> String {
     text
 }
 
-/// A text with a gap before each capital after a small letter: `btnSendMail` is three words.
+/// Inserts a gap before each capital after a lower-case letter: `btnSendMail` becomes three words.
 fn part_capitals(text: &str) -> String {
     let mut parted = String::with_capacity(text.len() + 8);
     let mut small = false;

@@ -1,12 +1,12 @@
-//! Text of a page, freed of what a person cannot see.
+//! Page text without invisible characters.
 
 use crate::safety::is_invisible;
 use std::borrow::Cow;
 
-/// A text without the characters that show nothing or turn the reading direction: controls (but tab and line
-/// feed), zero-width characters, bidirectional controls, fillers, the tags block, the private glyphs of fonts, and the variation selectors and
-/// joiners that belong to no emoji or to no script that writes with joiners. They carry instructions past a
-/// person's eye, and words past a filter.
+/// Removes characters that are invisible or change the reading direction: controls (except tab and line feed),
+/// zero-width characters, bidirectional controls, fillers, the tags block, private-use glyphs, and variation
+/// selectors and joiners that belong to no emoji and no script that uses joiners. They carry instructions past
+/// a person's eye, and words past a filter.
 pub fn clean_text(text: &str) -> Cow<'_, str> {
     let plain = |byte: u8| byte == b'\n' || byte == b'\t' || (0x20..0x7f).contains(&byte);
     if text.bytes().all(plain) {
@@ -33,7 +33,8 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
     if out.len() == text.len() { Cow::Borrowed(text) } else { Cow::Owned(out) }
 }
 
-/// One line of clean text: white space is one space, icon fonts' private characters are gone, no space at the ends.
+/// Returns clean text as one line: white space is collapsed and trimmed, private characters of icon fonts are
+/// removed.
 pub(super) fn tidy(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     push_tidy(&mut out, text);
@@ -42,7 +43,7 @@ pub(super) fn tidy(text: &str) -> String {
     out
 }
 
-/// Adds clean text to a line: white space becomes one space, none at the line's start.
+/// Appends clean text to a line: white space is collapsed, and dropped at the line's start.
 pub(super) fn push_tidy(out: &mut String, text: &str) {
     for char in clean_text(text).chars() {
         if char.is_whitespace() {
@@ -55,7 +56,7 @@ pub(super) fn push_tidy(out: &mut String, text: &str) {
     }
 }
 
-/// At most so many characters, with an ellipsis where something was cut.
+/// Truncates to a number of characters, with an ellipsis if something was cut.
 pub(super) fn cut(text: &str, chars: usize) -> Cow<'_, str> {
     if text.len() <= chars {
         return Cow::Borrowed(text);
@@ -66,24 +67,25 @@ pub(super) fn cut(text: &str, chars: usize) -> Cow<'_, str> {
     }
 }
 
-/// What cannot be seen, and the marks that end a line without a line feed.
+/// Returns whether a character is invisible, or ends a line without being a line feed.
 fn is_unseen(char: char) -> bool {
     is_invisible(char) || matches!(char, '\u{2028}' | '\u{2029}')
 }
 
-/// Whether a character may be followed by a text or emoji selector.
+/// Returns whether a text or emoji selector may follow a character.
 fn takes_selector(char: char) -> bool {
     is_emoji(char) || matches!(char, '#' | '*' | '0'..='9' | '©' | '®')
 }
 
-/// Blocks that hold emoji, arrows and symbols included.
+/// Returns whether a character is in a block with emoji, including arrows and symbols.
 fn is_emoji(char: char) -> bool {
     matches!(char, '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21ff}'
         | '\u{2300}'..='\u{27bf}' | '\u{2900}'..='\u{297f}' | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}'
         | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Arabic to Malayalam and their neighbours: scripts whose spelling uses joiners between letters.
+/// Returns whether a joiner fits between these characters: scripts from Arabic to Malayalam, and neighbouring
+/// ones, use joiners between letters.
 fn joins(before: Option<char>, next: Option<char>) -> bool {
     let script =
         |char: char| matches!(char, '\u{600}'..='\u{7ff}' | '\u{8a0}'..='\u{dff}' | '\u{1000}'..='\u{109f}');

@@ -1,4 +1,4 @@
-//! What of a page no picture may show: the places of what no text of it may hold.
+//! Areas of a page that pictures must not show, because no text of the page may contain their content.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,25 +12,25 @@ use super::tree::{Node, Tree};
 use crate::Spot;
 use crate::safety::{Field, Redactor};
 
-/// Something that is to be covered in pictures of a page.
+/// An area to cover in pictures of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cover {
-    /// What it is: the same of two captures is one, wherever it is by then.
+    /// The node's identity, which matches across two captures even if it moved.
     pub node: (String, i64),
-    /// Where it is, in CSS pixels of what is seen of the page.
+    /// The area in CSS pixels of the viewport.
     pub spot: Spot,
 }
 
-/// So far a letter may reach out of its box, in CSS pixels.
+/// How much a letter may overhang its box, in CSS pixels.
 const MARGIN: f64 = 2.0;
-/// What the border and the padding of a frame's element take beside its inside, in pixels of the screen for each of
-/// CSS; what is further from it is shown smaller, larger or turned, and nothing in it is where it says.
+/// Maximum width that border and padding of a frame's element may add to its content, in screen pixels per CSS
+/// pixel. A larger difference means that the frame is scaled or rotated, and positions in it are unreliable.
 const FRAME: f64 = 64.0;
 
 impl Captured {
-    /// What is to be covered in pictures of the page: fields for passwords, codes, cards and numbers of a person, also
-    /// those that assistive technology is not told of, and wherever a secret's value is written. Where a frame cannot
-    /// be looked into, or shows its inside otherwise than it is, all of it is covered.
+    /// Returns the areas to cover in pictures of the page: fields for passwords, codes, cards and personal
+    /// numbers, including those hidden from assistive technology, and every occurrence of a secret's value. A
+    /// frame that cannot be inspected, or that is scaled or rotated, is covered completely.
     pub fn covers(&self, refs: &Refs, redactor: &Redactor) -> Vec<Cover> {
         let tree = Tree::join(self);
         let places = Places::of(&tree);
@@ -45,7 +45,7 @@ impl Captured {
                     found.push((node.frame, node.backend, node.rect));
                 }
             } else if node.part == Part::Frame && node.children.is_empty() {
-                // Nobody could read what is in it.
+                // Its content could not be read.
                 found.push((node.frame, node.backend, node.rect));
             }
         }
@@ -70,7 +70,7 @@ impl Captured {
     }
 }
 
-/// A place of the window in CSS pixels, with a margin.
+/// Returns an area of the window in CSS pixels, with a margin.
 pub(super) fn spot_of(rect: Rect, scale: f64, margin: f64) -> Spot {
     Spot {
         left: rect.left / scale - margin,
@@ -80,8 +80,8 @@ pub(super) fn spot_of(rect: Rect, scale: f64, margin: f64) -> Spot {
     }
 }
 
-/// Whether something of it may be seen. All but what its style hides: that something is cut off, clear or out of
-/// reach is guessed, and a cover too many harms nobody.
+/// Returns whether some of it may be visible: everything except nodes hidden by style. Clipping, transparency
+/// and reachability are heuristics, and an extra cover does no harm.
 fn shows(hidden: Option<Hidden>) -> bool {
     hidden != Some(Hidden::Style)
 }
@@ -93,8 +93,8 @@ fn is_secret(tree: &Tree<'_>, node: &Node, refs: &Refs) -> bool {
         || document.is_some_and(|document| refs.held_a_secret(document, node.backend))
 }
 
-/// Texts and values a secret is written in. What stands next to each other is read together: a page may put each
-/// letter into an element of its own.
+/// Finds texts and values that contain a secret. Adjacent ones are read together, because a page may put each
+/// letter into its own element.
 fn written(tree: &Tree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
     if redactor.knows_none() {
         return;
@@ -106,7 +106,7 @@ fn written(tree: &Tree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect
             found.push((node.frame, node.backend, node.rect));
         }
     }
-    // Values, pictures' names and what controls are called: of what has parts, the parts say it.
+    // Values, image names and names of controls; a node with children is represented by them.
     let others = tree.nodes.iter().filter(|node| node.part != Part::Text && node.parent != NONE);
     for node in others {
         let own = redactor.holds(&node.value) || node.children.is_empty() && redactor.holds(&node.name);
@@ -116,13 +116,13 @@ fn written(tree: &Tree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect
     }
 }
 
-/// Where the frames are in the window.
+/// Positions of frames in the window.
 struct Places {
-    /// How far the corner of each frame's document is from the window's, where that is known.
+    /// Offset of each frame's document from the window's origin, where known.
     offsets: HashMap<u32, (f64, f64)>,
-    /// The frame of each document, by the session and its place there.
+    /// The frame of each document, by session and index.
     frames: HashMap<(usize, u32), u32>,
-    /// By frame, what is covered instead of anything in it: the element of a frame that shows its inside otherwise.
+    /// By frame, the area covered in place of its content: the element of a scaled or rotated frame.
     instead: HashMap<u32, Rect>,
 }
 
@@ -144,7 +144,7 @@ impl Places {
         places
     }
 
-    /// Finds the frames whose inside is not where it says, the outer ones first.
+    /// Finds the frames whose positions are unreliable, outer frames first.
     fn look_at_frames(&mut self, tree: &Tree<'_>) {
         let by_name: HashMap<&str, u32> =
             tree.frames.iter().map(|frame| frame.frame.as_str()).zip(0..).collect();
@@ -163,7 +163,7 @@ impl Places {
                 Some(element) => {
                     self.instead.insert(number, element.rect);
                 }
-                // Nobody knows where it is.
+                // Its position is unknown.
                 None => {
                     self.instead.insert(number, tree.viewport);
                 }
@@ -171,7 +171,7 @@ impl Places {
         }
         for number in (0_u32..).take(tree.frames.len()) {
             let mut outer = number;
-            // No frame is deeper in others than there are frames.
+            // The nesting depth is at most the number of frames.
             for _ in 0..tree.frames.len() {
                 let Some(holder) = above.get(&outer).copied() else { break };
                 outer = holder;
@@ -182,7 +182,7 @@ impl Places {
         }
     }
 
-    /// Whether a frame's document is as wide as the element it is in.
+    /// Returns whether a frame's document is as wide as its element.
     fn is_as_it_says(&self, tree: &Tree<'_>, frame: u32, width: f64) -> bool {
         let Some(layout) = tree.layout(frame) else { return false };
         let document =
@@ -191,7 +191,7 @@ impl Places {
         inside <= width + 1.0 && inside >= width - FRAME
     }
 
-    /// Fields nobody is told of, as those that are hidden from assistive technology.
+    /// Finds fields that are hidden from assistive technology.
     fn unheard(&self, tree: &Tree<'_>, heard: &HashSet<(u32, u32)>, found: &mut Vec<(u32, i64, Rect)>) {
         for (session, layout) in tree.layouts.iter().enumerate() {
             for (fact, place) in layout.facts.iter().zip(0_u32..) {
@@ -217,7 +217,7 @@ impl Places {
         }
     }
 
-    /// Texts that are not told to assistive technology are seen all the same.
+    /// Finds visible texts that are hidden from assistive technology.
     fn unspoken(&self, tree: &Tree<'_>, redactor: &Redactor, found: &mut Vec<(u32, i64, Rect)>) {
         if redactor.knows_none() {
             return;
@@ -240,17 +240,17 @@ impl Places {
         }
     }
 
-    /// Where something of a layout is in the window.
+    /// Returns the position in the window of a layout node.
     fn place(&self, tree: &Tree<'_>, session: usize, fact: &Fact) -> (u32, i64, Rect) {
         let frame = self.frames.get(&(session, fact.document)).copied();
         match frame.zip(frame.and_then(|frame| self.offsets.get(&frame))) {
             Some((frame, (x, y))) => (frame, fact.backend, fact.rect.moved(*x, *y)),
-            // In a document that has no place in the page that anybody knows.
+            // In a document whose position in the page is unknown.
             None => (0, fact.backend, tree.viewport),
         }
     }
 
-    /// What is covered for something in a frame.
+    /// Returns the area to cover for something in a frame.
     fn shown(&self, frame: u32, rect: Rect) -> Rect {
         self.instead.get(&frame).copied().unwrap_or(rect)
     }

@@ -1,4 +1,4 @@
-//! What an action changed, in a few lines.
+//! The changes caused by an action, in a few lines.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,37 +8,37 @@ use super::render::{Filter, push_line};
 use super::tokens::estimate_tokens;
 use super::view::Snapshot;
 
-/// What changed between two snapshots of a tab.
+/// The changes between two snapshots of a tab.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diff {
-    /// How much.
+    /// The extent of the change.
     pub change: Change,
     /// The change as text, for a model.
     pub text: String,
 }
 
-/// How much changed.
+/// The extent of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// Nothing that a snapshot shows.
     Nothing,
-    /// Lines of the same page.
+    /// Some lines of the same page.
     Lines,
     /// The tab shows another document: the text is its snapshot.
     Page,
 }
 
-/// A changed line is printed up to so many characters.
+/// Maximum length of a printed changed line, in characters.
 const LINE: usize = 400;
-/// So many lines that are gone are printed.
+/// Maximum number of removed lines printed.
 const GONE: usize = 8;
-/// What the notes at the end take at most, in tokens.
+/// Maximum size of the notes at the end, in tokens.
 const NOTES: usize = 40;
 
 impl Snapshot {
-    /// What is different in this snapshot from an earlier one, in about `budget` estimated tokens: `+` is new, `-` is
-    /// gone, `~` is what a line with the same first ref says now. What is on the screen comes first where not all
-    /// fits.
+    /// Returns the changes since an earlier snapshot, in about `budget` estimated tokens: `+` is new, `-` is
+    /// removed, `~` is the current text of a line with the same first ref. On-screen changes have priority if
+    /// not everything fits.
     pub fn diff(&self, before: &Self, budget: usize) -> Diff {
         if self.document != before.document {
             let text = self.render(budget, Filter::default()).text;
@@ -75,8 +75,8 @@ impl Snapshot {
         Diff { change: Change::Lines, text: write(&lines, &left, budget) }
     }
 
-    /// The lines that are new here, and those of the earlier snapshot that are gone; lines that only moved are
-    /// neither.
+    /// Returns the lines that are new here, and those of the earlier snapshot that were removed; moved lines
+    /// are neither.
     fn changed(&self, before: &Self) -> (Vec<usize>, Vec<usize>) {
         let mut counts: HashMap<String, usize> = HashMap::new();
         for line in &before.lines.lines {
@@ -100,7 +100,7 @@ impl Snapshot {
         (new, gone)
     }
 
-    /// A word on the focus, if it is elsewhere now and in none of the lines.
+    /// Returns a note on the focus, if it moved and is in none of the new lines.
     fn moved_focus(&self, before: &Self, new: &[usize]) -> Option<String> {
         let focused =
             |snapshot: &Self| snapshot.lines.lines.iter().position(|line| line.text != without_focus(line));

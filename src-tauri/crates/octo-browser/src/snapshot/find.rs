@@ -1,4 +1,4 @@
-//! Looking for something on a page, folded and left out parts included.
+//! Searches a page, including folded and omitted parts.
 
 use super::clean::tidy;
 use super::lines::{Line, LineKind};
@@ -6,33 +6,33 @@ use super::render::push_line;
 use super::tokens::estimate_tokens;
 use super::view::Snapshot;
 
-/// What to look for; both, if both are given.
+/// A search query; both conditions apply if both are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// A phrase in a line or in a target's name, whatever its case; all of its words, where the phrase is nowhere.
+    /// A phrase in a line or in a target's name, ignoring case; if the phrase occurs nowhere, all of its words.
     pub text: String,
-    /// The word before a target's name, like `button`; empty for any line.
+    /// The role word before a target's name, such as `button`; empty for any line.
     pub role: String,
 }
 
-/// What was found.
+/// The search result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// The lines, under their headings.
+    /// The matching lines, under their headings.
     pub text: String,
-    /// How many lines match.
+    /// Number of matching lines.
     pub matches: usize,
-    /// How many of them are in the text.
+    /// Number of matching lines included in the text.
     pub shown: usize,
 }
 
-/// The longest line that is shown whole, in characters; of a longer one what is around the match.
+/// Maximum length of a line shown in full, in characters; a longer one is reduced to the text around the match.
 const LONG: usize = 300;
-/// So much is shown before the match.
+/// Number of characters shown before the match.
 const BEFORE: usize = 80;
 
 impl Snapshot {
-    /// The lines that match, each under the headings it stands below, in at most `budget` estimated tokens.
+    /// Returns the matching lines, each under its headings, in at most `budget` estimated tokens.
     pub fn find(&self, query: &Query, budget: usize) -> Found {
         let phrase = tidy(&query.text).to_lowercase();
         let role = query.role.trim().to_lowercase();
@@ -88,7 +88,7 @@ impl Snapshot {
                 *hit = true;
             }
         }
-        // A role may be that of a part, not of a target: headings, dialogs, frames.
+        // A role may belong to a structural part and not to a target: headings, dialogs, frames.
         if !role.is_empty() {
             for (hit, line) in hits.iter_mut().zip(&self.lines.lines) {
                 *hit |= is_of(line, role) && wanted(&line.text.to_lowercase());
@@ -97,7 +97,7 @@ impl Snapshot {
         hits.iter().enumerate().filter(|(_, hit)| **hit).map(|(line, _)| line).collect()
     }
 
-    /// The headings a line stands below, the highest first.
+    /// Returns the headings above a line, the highest level first.
     fn headings_above(&self, line: usize) -> Vec<usize> {
         const LOOKED_AT: usize = 3_000;
         let mut above = Vec::new();
@@ -126,13 +126,13 @@ fn is_of(line: &Line, role: &str) -> bool {
     }
 }
 
-/// A line, or of a long one what is around the phrase; and whether something was cut.
+/// Returns a line, or the part of a long one around the phrase; and whether something was cut.
 fn around(text: &str, phrase: &str) -> (String, bool) {
     let count = text.chars().count();
     if count <= LONG {
         return (text.to_owned(), false);
     }
-    // Lower case may have another length: a place found in it is a place by characters, near enough for an excerpt.
+    // Lower-casing may change the length; a character offset is precise enough for an excerpt.
     let lower = text.to_lowercase();
     let at = lower.find(phrase).and_then(|at| lower.get(..at)).map_or(0, |before| before.chars().count());
     let from = at.saturating_sub(BEFORE).min(count.saturating_sub(LONG));

@@ -1,5 +1,5 @@
-//! The documents of one session as they are laid out: for every DOM node its parent, tag, attributes, box, whether
-//! it takes clicks, and whether a person can see it.
+//! The laid-out documents of one session: for each DOM node its parent, tag, attributes, box, whether it takes
+//! clicks, and whether a person can see it.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::wire::{LayoutDocument, LayoutReply, Style};
 /// No node.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The laid out documents of one session, read out of the browser's reply.
+/// The laid-out documents of one session, parsed from the browser's reply.
 pub(super) struct Layout<'a> {
     strings: &'a [String],
     documents: &'a [LayoutDocument],
@@ -17,26 +17,26 @@ pub(super) struct Layout<'a> {
     by_backend: HashMap<i64, u32>,
 }
 
-/// What is known of one DOM node.
+/// The layout facts of one DOM node.
 pub(super) struct Fact {
     pub parent: u32,
     pub backend: i64,
-    /// The document it is in, by its place in the session.
+    /// Index of its document in the session.
     pub document: u32,
     index: u32,
     pub kind: Kind,
     pub display: Display,
-    /// It or its listeners take mouse clicks.
+    /// Whether it or its listeners take mouse clicks.
     pub clickable: bool,
-    /// The hand appears here and not already on the parent.
+    /// Whether the pointer becomes a hand here but not already on the parent.
     pub pointer: bool,
-    /// A checkbox or radio button that is on.
+    /// Whether it is a ticked checkbox or a selected radio button.
     pub checked: bool,
-    /// In the coordinates of its document.
+    /// Its box in the coordinates of its document.
     pub rect: Rect,
-    /// What of `rect` the scroll areas around it let through now.
+    /// The part of `rect` that the enclosing scroll areas currently show.
     pub view: Rect,
-    /// Why a person sees nothing of it (its children may still be seen where only the box is empty).
+    /// The reason why it is invisible (children may still be visible if only the box is empty).
     pub hidden: Option<Hidden>,
 }
 
@@ -47,10 +47,10 @@ pub(super) enum Kind {
     Other,
 }
 
-/// How a box takes part in its line.
+/// How a box is laid out in its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Display {
-    /// Not rendered, or without a box of its own.
+    /// Not rendered, or without its own box.
     Absent,
     Inline,
     Block,
@@ -70,7 +70,7 @@ impl<'a> Layout<'a> {
         layout
     }
 
-    /// The node with this backend id.
+    /// Returns the node with this backend id.
     pub fn find(&self, backend: i64) -> Option<u32> {
         self.by_backend.get(&backend).copied()
     }
@@ -79,30 +79,30 @@ impl<'a> Layout<'a> {
         self.facts.get(node as usize)
     }
 
-    /// How far the node's document is scrolled.
+    /// Returns the scroll offset of the node's document.
     pub fn scroll(&self, node: u32) -> (f64, f64) {
         let document = self.fact(node).and_then(|fact| self.documents.get(fact.document as usize));
         document.map_or((0.0, 0.0), |document| (document.scroll_offset_x, document.scroll_offset_y))
     }
 
-    /// How wide a document is, with what can be scrolled to.
+    /// Returns the scrollable width of a document.
     pub fn width_of(&self, document: u32) -> Option<f64> {
         self.documents.get(document as usize).map(|document| document.content_width)
     }
 
-    /// The element's tag, as the browser writes it (HTML in capitals).
+    /// Returns the element's tag as the browser writes it (HTML in upper case).
     pub fn tag(&self, node: u32) -> &'a str {
         let Some((document, index)) = self.place(node) else { return "" };
         self.string(document.nodes.node_name.get(index).copied())
     }
 
-    /// A text node's text.
+    /// Returns a text node's text.
     pub fn text(&self, node: u32) -> &'a str {
         let Some((document, index)) = self.place(node) else { return "" };
         self.string(document.nodes.node_value.get(index).copied())
     }
 
-    /// An attribute's value.
+    /// Returns an attribute's value.
     pub fn attribute(&self, node: u32, name: &str) -> Option<&'a str> {
         let (document, index) = self.place(node)?;
         let pairs = document.nodes.attributes.get(index)?;
@@ -145,7 +145,7 @@ impl<'a> Layout<'a> {
         let root = Flow::root(document.content_width);
         let mut flows: Vec<Flow> = Vec::with_capacity(count);
         for index in 0..count {
-            // A parent stands before its children; one that does not is no parent, so no cycle can be.
+            // Parents precede their children; ignoring any other parent makes cycles impossible.
             let parent = nodes.parent_index.get(index).and_then(|parent| usize::try_from(*parent).ok());
             let parent = parent.filter(|parent| *parent < index);
             let outer = parent.and_then(|parent| flows.get(parent)).unwrap_or(&root);

@@ -1,4 +1,4 @@
-//! The tree as lines: one for what a person reads as one, with the refs of its targets.
+//! Converts the tree to lines: one per unit that a person reads as one, with the refs of its targets.
 
 use super::clean::push_tidy;
 use super::layout::NONE;
@@ -15,13 +15,13 @@ pub(super) struct Line {
     pub depth: u8,
     pub kind: LineKind,
     pub text: String,
-    /// Its targets alone; empty if it has none.
+    /// Only its targets; empty if it has none.
     pub targets: String,
     pub refs: Vec<u32>,
-    /// The node it begins with.
+    /// The first node of the line.
     pub node: u32,
     pub on_screen: bool,
-    /// Its place in a run of like things.
+    /// Its index in a run of similar items.
     pub member: u32,
     pub tokens: u32,
 }
@@ -29,72 +29,72 @@ pub(super) struct Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineKind {
     Heading(u8),
-    /// What is under it is indented.
+    /// A container whose children are indented.
     Container,
     Plain,
 }
 
-/// A member of a run of like siblings.
+/// A member of a run of similar siblings.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
     pub run: u32,
     pub ordinal: u32,
-    /// The member this one lies in.
+    /// The enclosing member.
     pub outer: u32,
 }
 
-/// Like siblings in a row.
+/// Consecutive similar siblings.
 #[derive(Clone, Debug)]
 pub(super) struct Run {
     pub size: u32,
     /// The first member on the screen.
     pub first_on_screen: u32,
-    /// What can be read to see all of them, if it has a ref.
+    /// The container to read for seeing all of them, if it has a ref.
     pub container: Option<u32>,
 }
 
-/// Everything a snapshot prints.
+/// The complete printable content of a snapshot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lines {
     pub lines: Vec<Line>,
     pub members: Vec<Member>,
     pub runs: Vec<Run>,
     pub targets: Vec<Target>,
-    /// The headings' texts; the first is none.
+    /// The headings' texts; the first entry is empty.
     pub headings: Vec<String>,
-    /// Texts a person cannot see, left out.
+    /// Number of texts left out because a person cannot see them.
     pub hidden: usize,
 }
 
-/// Something with a ref.
+/// An element with a ref.
 #[derive(Clone, Debug)]
 pub(super) struct Target {
     pub number: u32,
     pub word: String,
     pub name: String,
     pub origin: String,
-    /// The heading before it, by its place in the list of them.
+    /// The preceding heading, as an index into the list.
     pub heading: u32,
-    /// The line it is in.
+    /// The line that contains it.
     pub line: u32,
 }
 
-/// Fewer like siblings than this are no run.
+/// Minimum number of similar siblings in a run.
 const RUN: usize = 6;
-/// Runs in runs in runs: more are of no use, and a hostile depth would cost.
+/// Maximum nesting depth of runs: more are useless, and a hostile depth would be slow.
 const RUNS_DEEP: u8 = 6;
-/// From so many members on a run's container has a ref to read it by.
+/// Minimum number of members for which a run's container has a ref to read it by.
 const READABLE: u32 = 12;
-/// Deeper is indented no further.
+/// Maximum indentation depth.
 const DEEPEST: u8 = 12;
-/// A named target longer than this shows its content under itself instead.
+/// Name length above which a target shows its content below itself instead.
 const LONG: usize = 160;
 
-/// Numbers for nodes: (frame, backend node id) and what a ref remembers of it.
+/// Assigns numbers to nodes, by (frame, backend node id), and stores the data that a ref keeps.
 pub(super) trait Numbers {
-    /// The ref of a node.
+    /// Returns the ref of a node.
     fn number(&mut self, tree: &Tree<'_>, node: &Node) -> u32;
-    /// Whether a field's value must not be shown.
+    /// Returns whether a field's value must not be shown.
     fn is_secret(&mut self, tree: &Tree<'_>, node: &Node) -> bool;
 }
 
@@ -103,7 +103,7 @@ enum Step {
     Leave(Undo),
 }
 
-/// What the end of a node's content ends.
+/// State to restore at the end of a node.
 enum Undo {
     Block,
     Nothing,
@@ -121,12 +121,12 @@ pub(super) struct Writer<'t, 'a, N> {
     out: Lines,
     line: Line,
     depth: u8,
-    /// In a row, heading or target nothing breaks the line.
+    /// Depth of rows, headings and targets, in which nothing breaks the line.
     inline: u32,
     quiet: u32,
     rows: u32,
     cells: u32,
-    /// The name of the control before, as long as nothing else was said.
+    /// The name of the preceding control, until other text follows.
     said: String,
 }
 
@@ -150,7 +150,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         writer.settled()
     }
 
-    /// Every target with its line, now that no line moves any more.
+    /// Returns the lines with every target's final line index.
     fn settled(self) -> Lines {
         let mut out = self.out;
         let mut places = std::collections::HashMap::new();
@@ -198,7 +198,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         }
     }
 
-    /// The children to enter, those of a run as its members.
+    /// Returns the children to enter, those of a run as its members.
     fn children(&mut self, node: &Node, member: u32, depths: &mut Vec<u8>, steps: &mut Vec<Step>) {
         let shape = |child: u32| {
             let shown = self.marks.is_seen(child) || self.marks.is_target(child);
@@ -240,7 +240,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         );
     }
 
-    /// Prose is never folded: only what is listed or can be used.
+    /// Returns whether siblings may be folded: never prose, only listed or usable items.
     fn folds(&self, node: u32) -> bool {
         let listed = self.tree.node(node).is_some_and(|node| matches!(node.part, Part::Row | Part::Item));
         listed || self.marks.is_target(node) || self.marks.targets_under(node) > 0
@@ -258,7 +258,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             return;
         }
         self.touch(place, node, member);
-        // A label beside the control it names says nothing new.
+        // A label next to the control it names adds nothing.
         if !self.said.is_empty() && node.name.trim() == self.said {
             return;
         }
@@ -274,7 +274,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         }
     }
 
-    /// Begins a node; what its end must undo, or nothing if there is no more to say of it.
+    /// Begins a node. Returns the state to restore at its end, or `None` if it is already complete.
     fn enter(&mut self, place: u32, node: &Node, member: u32) -> Option<Undo> {
         if self.marks.is_target(place) {
             return self.target(place, node, member);
@@ -471,7 +471,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         Undo::Block
     }
 
-    /// A block's edge ends the line, or in a row parts words.
+    /// Handles a block's edge: ends the line or, in a row, separates words.
     fn end_block(&mut self) {
         if self.inline == 0 {
             self.flush();
@@ -487,7 +487,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         self.line.text.push_str(text);
         let line = self.out.lines.len();
         self.flush();
-        // A legend or title inside says the name once more.
+        // A legend or title inside repeats the name.
         self.said.clone_from(&node.name);
         self.depth = (self.depth + 1).min(DEEPEST);
         self.line.depth = self.depth;
@@ -518,7 +518,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         self.line.text.push_str(" | ");
     }
 
-    /// Takes back the label just written, if it is what the control is named by.
+    /// Removes the label just written, if it is the control's name.
     fn drop_label(&mut self, named: &str) {
         let written = self.line.text.trim_end();
         if self.line.refs.is_empty() && written == named {
@@ -537,7 +537,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         }
     }
 
-    /// A word of its own: a space before it.
+    /// Writes a separate word, with a space before it.
     fn word(&mut self, text: &str) {
         if !self.line.text.is_empty() && !self.line.text.ends_with(' ') {
             self.line.text.push(' ');
@@ -557,7 +557,7 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
         self.line.refs.push(number);
     }
 
-    /// The line has something of this node.
+    /// Marks the line as containing part of this node.
     fn touch(&mut self, place: u32, node: &Node, member: u32) {
         if self.line.node == NONE {
             (self.line.node, self.line.member, self.line.depth) = (place, member, self.depth);

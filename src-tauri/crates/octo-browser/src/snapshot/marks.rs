@@ -1,4 +1,4 @@
-//! Which nodes a person could use, which can be seen at all, and which are alike.
+//! Determines which nodes are usable, visible and alike.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,34 +8,35 @@ use super::paint::Hidden;
 use super::role::Part;
 use super::tree::{Node, Tree};
 
-/// How a node can be used.
+/// The reason why a node is usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Mark {
     Not,
     /// By its role.
     Role,
-    /// It listens to clicks, or shows the hand.
+    /// It listens to clicks or shows the hand pointer.
     Click,
     /// It can be dragged.
     Drag,
 }
 
-/// What was found out, by node.
+/// The findings by node.
 pub(super) struct Marks {
     pub mark: Vec<Mark>,
-    /// It or something in it can be seen.
+    /// Whether it or a descendant is visible.
     pub seen: Vec<bool>,
-    /// Targets under the node, itself not counted.
+    /// Number of targets below the node, excluding itself.
     pub under: Vec<u32>,
-    /// Rows under the node, itself not counted.
+    /// Number of rows below the node, excluding itself.
     pub rows: Vec<u32>,
-    /// Nodes of equal shape look alike.
+    /// Shape hash; nodes with equal shapes look alike.
     pub shape: Vec<u64>,
 }
 
-/// A container of so many targets is where a framework listens for all of them, not a target.
+/// Number of contained targets from which a container is assumed to be a framework's delegated listener and not
+/// a target.
 const MANY: u32 = 4;
-/// The same for a row or list item, which often opens something and carries buttons besides.
+/// The same limit for a row or list item, which often opens something and also has buttons.
 const MANY_IN_ROW: u32 = 9;
 
 impl Marks {
@@ -98,10 +99,10 @@ impl Marks {
         }
     }
 
-    /// From the leaves up, so that a container knows what it contains.
+    /// Processes from the leaves up, so that a container knows its content.
     fn find(&mut self, tree: &Tree<'_>, inside: &[bool]) {
         let labelled = labelled(tree, self);
-        // The one target under a node, as long as it is one.
+        // The single target below a node, while it is the only one.
         let mut sole = vec![NONE; tree.nodes.len()];
         for (place, node) in tree.nodes.iter().enumerate().rev() {
             let own = u32::try_from(place).unwrap_or(NONE);
@@ -146,7 +147,7 @@ impl Marks {
         if heard {
             let replaced = matches!(&*node.role, "checkbox" | "radio" | "switch")
                 || tree.attribute(node, "type").is_some_and(|kind| kind.eq_ignore_ascii_case("file"));
-            // Terminals and editors type into a field nobody sees.
+            // Terminals and editors take input in an invisible field.
             let typing = node.states.contains(" focused");
             let kept = self.is_seen(own)
                 || typing
@@ -180,12 +181,13 @@ impl Marks {
         Mark::Click
     }
 
-    /// It has a box of its own that can be seen, or shows something.
+    /// Returns whether it has a visible box, or shows something.
     fn can_be_hit(&self, own: u32, node: &Node) -> bool {
         self.is_seen(own) || (node.hidden.is_none() && !node.rect.is_empty())
     }
 
-    /// Inside a target, what only shows the hand or fills the same place is that target.
+    /// Drops nodes inside a target that only show the hand pointer or fill the same area, since they are the
+    /// same target.
     fn drop_repeated(&mut self, tree: &Tree<'_>) {
         let mut nearest = vec![NONE; tree.nodes.len()];
         for (place, node) in tree.nodes.iter().enumerate() {
@@ -214,7 +216,7 @@ impl Marks {
     }
 
     fn uncount(&mut self, tree: &Tree<'_>, node: u32) {
-        // Only the nearest ones matter to what is printed, and a hostile depth must not make this slow.
+        // Only the nearest ancestors affect the output, and a hostile depth must not be slow.
         let mut above = tree.node(node).map_or(NONE, |node| node.parent);
         for _ in 0..32 {
             let Some(under) = self.under.get_mut(above as usize) else { return };
@@ -238,7 +240,7 @@ impl Marks {
                 let mut hasher = DefaultHasher::new();
                 own.hash(&mut hasher);
                 let mut last = 0;
-                // Equal neighbours count once: a list of three is like a list of five.
+                // Equal neighbours count once, so a list of three matches a list of five.
                 for child in node.children.iter().take(64) {
                     let shape = level.get(*child as usize).copied().unwrap_or_default();
                     if shape != last {
@@ -250,7 +252,7 @@ impl Marks {
             }
             level = next;
         }
-        // What its role already says to be one of many needs no equal inside.
+        // A node whose role already marks it as a list item needs no matching content.
         for ((node, shape), own) in tree.nodes.iter().zip(&mut level).zip(own) {
             if matches!(node.part, Part::Row | Part::Item)
                 || matches!(&*node.role, "option" | "treeitem" | "article")
@@ -262,7 +264,7 @@ impl Marks {
     }
 }
 
-/// The ids of the controls that can be seen: a label for one of them is no target of its own.
+/// Returns the ids of the visible controls: a label for one of them is not a separate target.
 fn labelled<'a>(tree: &Tree<'a>, marks: &Marks) -> HashSet<(u32, &'a str)> {
     let mut ids = HashSet::new();
     for (node, place) in tree.nodes.iter().zip(0..) {

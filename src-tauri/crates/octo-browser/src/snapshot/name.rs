@@ -1,4 +1,4 @@
-//! How a target is named in a line: its word, its name or a hint, its states and value.
+//! Formats a target in a line: its role word, its name or a hint, its states and value.
 
 use super::clean::{cut, tidy};
 use super::layout::Layout;
@@ -8,14 +8,14 @@ use super::role::Part;
 use super::tree::{Node, Tree, text_under};
 use crate::safety::{Field, Sensitive};
 
-/// The longest name that is printed whole, in characters.
+/// Maximum length of a name printed in full, in characters.
 const NAME: usize = 120;
-/// The longest value that is printed whole, in characters.
+/// Maximum length of a value printed in full, in characters.
 const VALUE: usize = 200;
-/// So many choices of a list are printed.
+/// Maximum number of a list's choices printed.
 const CHOICES: usize = 8;
 
-/// Whether a field holds what must never be shown: a password, a one-time code, a card.
+/// Returns whether a field's value must never be shown: a password, a one-time code, a card.
 pub(super) fn is_secret(tree: &Tree<'_>, node: &Node) -> bool {
     const AUTOCOMPLETE: [&str; 4] = ["cc-", "password", "one-time-code", "webauthn"];
     const NAMED: [&str; 9] =
@@ -23,7 +23,7 @@ pub(super) fn is_secret(tree: &Tree<'_>, node: &Node) -> bool {
     let attribute = |name: &str| tree.attribute(node, name).unwrap_or_default().to_ascii_lowercase();
     let Some(layout) = tree.layout(node.frame) else { return true };
     if layout.fact(node.fact).is_none() {
-        // Nothing is known of it: it could be one.
+        // Nothing is known about it, so it may be one.
         return true;
     }
     let complete = attribute("autocomplete");
@@ -37,7 +37,7 @@ pub(super) fn is_secret(tree: &Tree<'_>, node: &Node) -> bool {
         )
 }
 
-/// A field as its page describes it, its label included.
+/// Returns a field as its page describes it, including its label.
 pub(super) fn field(tree: &Tree<'_>, node: &Node) -> Field {
     let attribute = |name: &str| tree.attribute(node, name).unwrap_or_default();
     Field {
@@ -48,7 +48,7 @@ pub(super) fn field(tree: &Tree<'_>, node: &Node) -> Field {
     }
 }
 
-/// The word before a target's name.
+/// Returns the role word before a target's name.
 pub(super) fn word(node: &Node, mark: Mark) -> &str {
     match (mark, node.part) {
         (_, Part::Picture) => "img",
@@ -58,7 +58,7 @@ pub(super) fn word(node: &Node, mark: Mark) -> &str {
     }
 }
 
-/// The name the browser worked out, or for a generic target the text a person sees in it.
+/// Returns the browser's computed name or, for a generic target, its visible text.
 pub(super) fn name(tree: &Tree<'_>, node: &Node) -> String {
     if !node.name.is_empty() {
         return node.name.clone();
@@ -69,7 +69,7 @@ pub(super) fn name(tree: &Tree<'_>, node: &Node) -> String {
     tree.layout(node.frame).map(|layout| text_under(layout, node.fact)).unwrap_or_default()
 }
 
-/// Something to know a nameless target by.
+/// Returns a hint that identifies an unnamed target.
 pub(super) fn hint(tree: &Tree<'_>, node: &Node) -> String {
     const SAID: [&str; 7] = ["aria-label", "title", "alt", "placeholder", "data-testid", "data-test", "name"];
     let quoted = |text: &str| format!("\"{}\"", cut(text, NAME));
@@ -95,7 +95,7 @@ pub(super) fn hint(tree: &Tree<'_>, node: &Node) -> String {
     if hint.is_empty() { tree.tag(node) } else { hint }
 }
 
-/// The target's name in quotes (or bare, in a row), or its hint.
+/// Returns the target's name in quotes (or bare, in a row), or its hint.
 pub(super) fn label(tree: &Tree<'_>, node: &Node, name: &str, quotes: Quotes) -> String {
     match (name.is_empty(), quotes) {
         (true, _) => hint(tree, node),
@@ -104,15 +104,15 @@ pub(super) fn label(tree: &Tree<'_>, node: &Node, name: &str, quotes: Quotes) ->
     }
 }
 
-/// Whether a name stands in quotes.
+/// Whether a name is quoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quotes {
     Put,
-    /// In a row the bars part what belongs together.
+    /// Not quoted: in a row, bars separate the items.
     Left,
 }
 
-/// What follows a target's ref: its states, its value (never a secret one), where a link leads out to.
+/// Returns the text after a target's ref: its states, its value (never a secret one), an external link's host.
 pub(super) fn state(tree: &Tree<'_>, node: &Node, secret: bool) -> String {
     let mut out = node.states.clone();
     if is_label_of_checked(tree, node) {
@@ -152,7 +152,7 @@ pub(super) fn state(tree: &Tree<'_>, node: &Node, secret: bool) -> String {
     out
 }
 
-/// A label that stands in for a box nobody sees, which is on.
+/// Returns whether a label represents an invisible checkbox that is ticked.
 fn is_label_of_checked(tree: &Tree<'_>, node: &Node) -> bool {
     let Some(layout) = tree.layout(node.frame).filter(|layout| layout.tag(node.fact) == "LABEL") else {
         return false;
@@ -161,7 +161,7 @@ fn is_label_of_checked(tree: &Tree<'_>, node: &Node) -> bool {
     inside.take_while(|fact| fact.parent != u32::MAX && fact.parent >= node.fact).any(|fact| fact.checked)
 }
 
-/// The host a link leads to, if it is not its page's own.
+/// Returns the host that a link leads to, if it differs from its page's.
 fn leads_to(tree: &Tree<'_>, node: &Node) -> Option<String> {
     let host = |url: &str| {
         url.split_once("://")
@@ -172,7 +172,7 @@ fn leads_to(tree: &Tree<'_>, node: &Node) -> Option<String> {
     (there != here && &*node.role == "link").then(|| cut(&tidy(&there), 60).into_owned())
 }
 
-/// The first choices of a list that opens.
+/// Returns the first choices of a drop-down list.
 fn choices(tree: &Tree<'_>, node: &Node) -> String {
     let mut names = Vec::new();
     let mut more = 0;
@@ -195,7 +195,7 @@ fn choices(tree: &Tree<'_>, node: &Node) -> String {
     }
 }
 
-/// What a person reads on a target whose name says something else: a name is the page's to choose.
+/// Returns the visible text of a target whose name differs from it: the name is page-controlled.
 pub(super) fn shows(layout: Option<&Layout<'_>>, node: &Node) -> Option<String> {
     if node.name.is_empty() || node.children.is_empty() || node.part == Part::Field || node.editable {
         return None;

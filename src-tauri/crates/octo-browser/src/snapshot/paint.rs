@@ -1,4 +1,4 @@
-//! What of a page a person can see: boxes, clipping, opacity and colours, handed from parent to child.
+//! Determines visibility from boxes, clipping, opacity and colours, passed from parent to child.
 
 mod colour;
 
@@ -6,7 +6,7 @@ use super::layout::{Display, Kind};
 use super::wire::Style;
 use colour::{Colour, colours_in, fraction};
 
-/// A rectangle by its edges, in CSS pixels.
+/// A rectangle given by its edges, in CSS pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rect {
     pub left: f64,
@@ -20,7 +20,7 @@ impl Rect {
     const ALL: Self =
         Self { left: f64::NEG_INFINITY, top: f64::NEG_INFINITY, right: f64::INFINITY, bottom: f64::INFINITY };
 
-    /// From the browser's x, y, width and height.
+    /// Creates it from the browser's x, y, width and height.
     pub fn of(bounds: &[f64]) -> Self {
         match bounds {
             [x, y, width, height, ..] => Self { left: *x, top: *y, right: x + width, bottom: y + height },
@@ -53,17 +53,17 @@ impl Rect {
         Self { left: self.left + x, top: self.top + y, right: self.right + x, bottom: self.bottom + y }
     }
 
-    /// Nothing can be seen in it.
+    /// Returns whether its area is empty.
     pub fn is_empty(&self) -> bool {
         !(self.right > self.left && self.bottom > self.top)
     }
 
-    /// A text in it cannot be read: a screen reader's text is hidden in a box of a pixel.
+    /// Returns whether it is too small for readable text: screen-reader text is hidden in a one-pixel box.
     fn is_speck(&self) -> bool {
         !(self.right - self.left > 1.5 && self.bottom - self.top > 1.5)
     }
 
-    /// The same, but free on an axis that does not clip.
+    /// Returns the rectangle, unbounded on each axis that does not clip.
     fn along(&self, x: bool, y: bool) -> Self {
         Self {
             left: if x { self.left } else { f64::NEG_INFINITY },
@@ -74,49 +74,49 @@ impl Rect {
     }
 }
 
-/// Why a node cannot be seen.
+/// The reason why a node is invisible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hidden {
-    /// Not rendered, or `visibility`.
+    /// Not rendered, or hidden by `visibility`.
     Style,
-    /// `opacity`, a transparent colour, or a filter, clip or mask that leaves nothing.
+    /// Hidden by `opacity`, a transparent colour, or a filter, clip or mask that leaves nothing.
     Transparent,
-    /// No box, or one that is cut away by the boxes around it, or text too small to read.
+    /// No box, a box clipped away by its ancestors, or text too small to read.
     Empty,
-    /// Where no scrolling reaches.
+    /// Outside the scrollable area.
     OutOfReach,
-    /// Text in the colour of what lies behind it, as far as its ancestors tell.
+    /// Text in the colour of its background, according to its ancestors.
     SameColour,
 }
 
-/// What a node hands to its children.
+/// State that a node passes to its children.
 #[derive(Clone, Copy)]
 pub(super) struct Flow {
     opacity: f64,
     clipped_away: bool,
-    /// What boxes that do not scroll cut away, for children in the flow and for absolutely placed ones.
+    /// Clip of boxes that do not scroll, for in-flow and for absolutely positioned children.
     hard: Rect,
     hard_absolute: Rect,
-    /// What scroll areas let through as well.
+    /// Additional clip of scroll areas.
     view: Rect,
     view_absolute: Rect,
-    /// In a scroll area, or where none can be told: no place is out of reach.
+    /// Whether it is in a scroll area, or in an unknown one, so no position is out of reach.
     scrolls: bool,
     width: f64,
-    /// What lies behind; none where that cannot be told.
+    /// The background colour; `None` if unknown.
     background: Option<Colour>,
     letters: Letters,
     pub pointer: bool,
 }
 
-/// What shows where letters let it through.
+/// The appearance of text whose own colour is transparent.
 #[derive(Clone, Copy)]
 enum Letters {
-    /// What lies behind, so nothing of them.
+    /// The background shows through, so the letters are invisible.
     Own,
-    /// A background that is cut out by them, of one colour.
+    /// The letters show a background of one colour, clipped to them.
     Of(Colour),
-    /// Such a one of which nothing can be told.
+    /// The letters show a clipped background that cannot be analysed.
     Picture,
 }
 
@@ -161,7 +161,7 @@ impl Flow {
         }
     }
 
-    /// A child of this node.
+    /// Derives the state of a child node.
     pub fn step<'a>(
         &self,
         kind: Kind,
@@ -209,7 +209,7 @@ impl Flow {
             .hides(&rect)
             .or((visibility != "visible" && !visibility.is_empty()).then_some(Hidden::Style));
         let view = rect.within(&flow.view);
-        // What the page's root and body cut away is cut away by the window: it scrolls.
+        // Content clipped by the root and body is clipped by the window, which scrolls.
         if kind == Kind::Element && !matches!(tag, "HTML" | "BODY") {
             flow.clip(&rect, style(Style::OverflowX), style(Style::OverflowY));
         }
@@ -229,7 +229,7 @@ impl Flow {
         if is_there(image) {
             self.background = None;
         } else if !colour.is_empty() {
-            // One that cannot be read is still painted.
+            // An unparsable colour is still painted.
             self.background = Colour::parse(colour).and_then(|colour| colour.over(self.background));
         }
     }
@@ -272,11 +272,11 @@ impl Flow {
         };
         let hidden = self.hides_colour(filled)?;
         let is_drawn = !matches!(style(Style::TextStrokeWidth), "" | "0px");
-        // Letters are seen by their outline too.
+        // An outline makes letters visible too.
         if is_drawn { self.hides_colour(style(Style::TextStroke)) } else { Some(hidden) }
     }
 
-    /// Why nothing is seen that is painted in this colour.
+    /// Returns the reason why text of this colour is invisible.
     fn hides_colour(&self, colour: &str) -> Option<Hidden> {
         let colour = Colour::parse(colour)?;
         let colour = match self.letters {
@@ -285,31 +285,31 @@ impl Flow {
             Letters::Of(colour) => colour,
             Letters::Picture => return None,
         };
-        // Over a picture or a gradient nothing can be told.
+        // Over an image or a gradient, visibility cannot be determined.
         let background = self.background?;
         colour.over(Some(background))?.is_like(background).then_some(Hidden::SameColour)
     }
 }
 
-/// The usual clips, old and new, that leave nothing of a box.
+/// Returns whether one of the common clips, old and new, leaves nothing of a box.
 fn leaves_nothing(path: &str, rect: &str) -> bool {
     const NOTHING: [&str; 4] = ["inset(50%", "inset(100%", "circle(0", "polygon(0px 0px, 0px 0px"];
     NOTHING.iter().any(|nothing| path.starts_with(nothing)) || is_empty_clip(rect).unwrap_or(false)
 }
 
-/// Whether `rect(top, right, bottom, left)` holds less than what can be read.
+/// Returns whether `rect(top, right, bottom, left)` is too small for readable content.
 fn is_empty_clip(rect: &str) -> Option<bool> {
     let inner = rect.strip_prefix("rect(")?.strip_suffix(')')?;
     let mut sides = inner.split([',', ' ']).filter(|side| !side.is_empty());
     let mut next = || sides.next()?.strip_suffix("px")?.parse::<f64>().ok();
-    // A side that is `auto` cuts nothing away.
+    // An `auto` side clips nothing.
     let (top, right, bottom, left) = (next(), next(), next(), next());
     let is_thin =
         |from: Option<f64>, to: Option<f64>| from.zip(to).is_some_and(|(from, to)| to - from <= 1.5);
     Some(is_thin(top, bottom) || is_thin(left, right))
 }
 
-/// What is left of a node by its filters, as far as those are about opacity.
+/// Returns the opacity that a node's filters leave.
 fn passes(filter: &str) -> f64 {
     let parts = filter.split("opacity(").skip(1);
     let amounts = parts.filter_map(|part| fraction(part.split_once(')')?.0));
@@ -320,7 +320,7 @@ fn is_there(image: &str) -> bool {
     !image.is_empty() && image != "none"
 }
 
-/// Whether a mask lets nothing through: a gradient of nothing but transparent colours, or one of no size.
+/// Returns whether a mask lets nothing through: a gradient of only transparent colours, or a mask of zero size.
 fn masks_all(image: &str, size: &str) -> bool {
     if !is_there(image) {
         return false;

@@ -1,4 +1,4 @@
-//! A part of a page as Markdown.
+//! Converts a part of a page to Markdown.
 
 use super::clean::{cut, push_tidy, tidy};
 use super::layout::NONE;
@@ -9,29 +9,29 @@ use super::tokens::estimate_tokens;
 use super::tree::Node;
 use super::view::Snapshot;
 
-/// What to read.
+/// The part of the page to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// The page.
+    /// The whole page.
     Whole,
-    /// What a ref names.
+    /// The element with this ref.
     Ref(u32),
-    /// What stands under the first heading with this text, up to the next of its level.
+    /// The content under the first heading with this text, up to the next heading of its level.
     Under(String),
 }
 
-/// A page of Markdown.
+/// One page of Markdown output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     /// The text.
     pub text: String,
-    /// Where the next page begins, if there is more: bytes of the whole text.
+    /// Byte offset in the whole text of the next page, if any.
     pub next: Option<usize>,
-    /// How long the whole text is, in bytes.
+    /// Length of the whole text, in bytes.
     pub of: usize,
 }
 
-/// Why there is no such part of a text.
+/// The reason why no such part exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPart {
     /// The ref or heading is not in the snapshot.
@@ -40,25 +40,26 @@ pub enum NoPart {
     /// The text has fewer parts.
     #[error("it has {parts} parts")]
     Beyond {
-        /// How many it has.
+        /// Number of parts.
         parts: usize,
     },
 }
 
-/// Addresses longer than this are cut: they carry data, not places.
+/// Maximum length of an address; longer ones are cut, because they carry data.
 const ADDRESS: usize = 200;
-/// Lists and quotes are indented up to this depth.
+/// Maximum indentation depth of lists and quotes.
 const DEEPEST: usize = 8;
 
 impl Snapshot {
-    /// A part as Markdown, from a place on (0, or [`Page::next`]), in at most `budget` estimated tokens. `None` if
-    /// the ref or heading is not in this snapshot.
+    /// Returns a part as Markdown, from an offset on (0, or [`Page::next`]), in at most `budget` estimated
+    /// tokens. `None` if the ref or heading is not in this snapshot.
     pub fn read(&self, piece: &Piece, from: usize, budget: usize) -> Option<Page> {
         Some(page(&self.markdown(piece)?, from, budget))
     }
 
-    /// The part of this number, from 1 on, where a part holds at most `budget` estimated tokens. However long the
-    /// text is, it is written once; what is not in this snapshot is told from what has no such part.
+    /// Returns the part with this number, counted from 1, where each part has at most `budget` estimated
+    /// tokens. The text is generated only once, whatever its length; a piece missing from the snapshot is a
+    /// different error from a missing part.
     ///
     /// # Errors
     ///
@@ -88,7 +89,7 @@ impl Snapshot {
         Some(Markdown::of(self, start, end, matches!(piece, Piece::Under(_))))
     }
 
-    /// The heading with this text, and the next of its level or above.
+    /// Returns the heading with this text, and the next heading of its level or above.
     fn under(&self, text: &str) -> Option<(u32, u32)> {
         let wanted = tidy(text).to_lowercase();
         let wanted = wanted.trim_start_matches('#').trim_start();
@@ -108,7 +109,7 @@ impl Snapshot {
     }
 }
 
-/// So much of the text from a place on as fits, cut at a line's end where there is one.
+/// Returns as much text from an offset on as fits, cut at a line end if possible.
 fn page(whole: &str, from: usize, budget: usize) -> Page {
     let of = whole.len();
     let mut start = from.min(of);
@@ -126,7 +127,8 @@ fn page(whole: &str, from: usize, budget: usize) -> Page {
         end += line.len();
     }
     if end == 0 && !rest.is_empty() {
-        // A line longer than a page: no character is less than a token's third, so this is room at least.
+        // The line is longer than a page: a character is at least a third of a token, so this many characters
+        // always fit.
         end = rest.char_indices().nth(budget.max(1)).map_or(rest.len(), |(end, _)| end);
     }
     let text = rest.get(..end).unwrap_or_default().to_owned();
@@ -138,10 +140,10 @@ struct Markdown<'s> {
     snapshot: &'s Snapshot,
     out: String,
     line: String,
-    /// Before every line: list and quote marks.
+    /// List and quote marks before every line.
     prefix: Vec<&'static str>,
     bullet: Option<String>,
-    /// The place in each list that is open.
+    /// The item counter of each open list.
     counts: Vec<Option<u32>>,
     inline: u32,
     code: u32,
@@ -200,7 +202,7 @@ impl<'s> Markdown<'s> {
                     if !snapshot.seen.get(place as usize).copied().unwrap_or_default() {
                         continue;
                     }
-                    // On the way to the part nothing is written, only gone through.
+                    // Until the part begins, nodes are traversed without output.
                     let undo = if begun { writer.enter(node) } else { Some(Undo::Nothing) };
                     let Some(undo) = undo else { continue };
                     steps.push(Step::Leave(undo));
@@ -238,7 +240,8 @@ impl<'s> Markdown<'s> {
             }
             Part::Field => {
                 let mut said = self.control(node);
-                // Whole: a line of the snapshot shows only its beginning. What is secret is not kept.
+                // The full value, since a line of the snapshot shows only its beginning. Secret values are not
+                // stored.
                 if !node.value.is_empty() {
                     said.push_str(" = ");
                     said.push_str(&node.value);
@@ -401,7 +404,7 @@ impl<'s> Markdown<'s> {
         }
     }
 
-    /// What was written since becomes the link's text.
+    /// Turns the text written since `at` into a link.
     fn link(&mut self, at: usize, url: &str, name: &str) {
         let at = if self.line.is_char_boundary(at) { at.min(self.line.len()) } else { self.line.len() };
         let inner = tidy(self.line.get(at..).unwrap_or_default());
@@ -427,7 +430,7 @@ impl<'s> Markdown<'s> {
         format!("{} \"{}\"{number}", node.role, cut(&node.name, 120))
     }
 
-    /// The end of a block: of the line, and outside lists and tables of the paragraph.
+    /// Ends a block: ends the line and, outside lists and tables, the paragraph.
     fn block(&mut self) {
         if self.code > 0 {
             if !self.line.is_empty() && !self.line.ends_with('\n') {
@@ -452,7 +455,7 @@ impl<'s> Markdown<'s> {
         }
     }
 
-    /// Ends the line; whether there was one.
+    /// Ends the line. Returns whether it had content.
     fn flush(&mut self) -> bool {
         let line = std::mem::take(&mut self.line);
         let line = line.trim();
@@ -462,7 +465,7 @@ impl<'s> Markdown<'s> {
         self.prefix.iter().for_each(|prefix| self.out.push_str(prefix));
         if let Some(bullet) = &mut self.bullet {
             self.out.push_str(bullet);
-            // The rest of an item lies under its first line.
+            // Further lines of an item are aligned with its first line.
             *bullet = " ".repeat(bullet.len());
         }
         self.out.push_str(line);

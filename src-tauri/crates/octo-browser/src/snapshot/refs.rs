@@ -1,4 +1,4 @@
-//! Refs: the small numbers a model names nodes by.
+//! Refs: the small numbers by which a model names nodes.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -10,18 +10,19 @@ use super::name;
 use super::tree::{Node, Tree};
 use super::view::Snapshot;
 
-/// A tab's refs: a node of a document keeps its number as long as the tab is open, and no number is given twice.
+/// A tab's refs. A node of a document keeps its number while the tab is open, and no number is reused.
 #[derive(Debug, Default)]
 pub struct Refs {
     last: u32,
-    /// How many documents were seen so far. It never goes back, so that no document is taken for one that is gone.
+    /// Number of documents seen so far. It never decreases, so no document is mistaken for a gone one.
     seen: u32,
     documents: HashMap<DocumentId, u32>,
     numbers: HashMap<(u32, i64), u32>,
     given: HashMap<u32, Given>,
-    /// Numbers of documents that are gone, the oldest first.
+    /// Numbers of documents that are gone, oldest first.
     gone: VecDeque<u32>,
-    /// Fields that held a secret once: a page that shows its password on demand turns them into plain ones.
+    /// Fields that contained a secret at some time: a page that reveals its password on demand turns them into
+    /// plain ones.
     secrets: HashSet<(u32, i64)>,
     /// The documents of the newest snapshot.
     present: HashSet<u32>,
@@ -36,10 +37,10 @@ struct Given {
     round: u64,
 }
 
-/// Where a ref's node is.
+/// The location of a ref's node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The session that reads it, as the capture named it.
+    /// The session that reads it, as named in the capture.
     pub session: String,
     /// Its frame.
     pub frame: String,
@@ -47,78 +48,78 @@ pub struct Place {
     pub document: DocumentId,
     /// The document's origin.
     pub origin: String,
-    /// Its backend node id, good within the session.
+    /// Its backend node id, valid within the session.
     pub node: i64,
 }
 
-/// What a node was known by.
+/// The description by which a node can be recognised.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    /// The word before its name, like `button`; empty for a part that can only be read.
+    /// The role word before its name, such as `button`; empty for a part that can only be read.
     pub role: String,
-    /// Its name, or the hint that stood in for one.
+    /// Its name, or the hint used in its place.
     pub name: String,
-    /// The heading before it.
+    /// The preceding heading.
     pub heading: String,
 }
 
-/// Why a ref leads to no node.
+/// The reason why a ref leads to no node.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum RefError {
-    /// The model made it up.
+    /// The number was never assigned; the model made it up.
     #[error("ref {number} was never given")]
     NeverGiven {
         /// The number.
         number: u32,
     },
-    /// The page or frame it was in has gone.
+    /// Its page or frame is gone.
     #[error("ref {number} was in a document that is gone")]
     DocumentGone {
         /// The number.
         number: u32,
-        /// What it was known by, if that is remembered still.
+        /// Its description, if still remembered.
         known: Option<Known>,
     },
-    /// Its document is there, but the node was not in the newest snapshot.
+    /// Its document exists, but the node was not in the newest snapshot.
     #[error("ref {number} is no longer on the page")]
     NodeGone {
         /// The number.
         number: u32,
-        /// What it was known by.
+        /// Its description.
         known: Known,
     },
 }
 
-/// Why a gone node was not found again.
+/// The reason why a gone node was not found again.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum AgainError {
-    /// No such ref is remembered, or it was no target.
+    /// No such ref is remembered, or it was not a target.
     #[error("ref {number} is not known")]
     Unknown {
         /// The number.
         number: u32,
     },
-    /// Nothing of this role and name is under this heading.
+    /// No target with this role and name is under this heading.
     #[error("nothing like ref {number} is on the page")]
     Nothing {
         /// The number.
         number: u32,
     },
-    /// More than one is: to take one would be a guess.
+    /// Several targets match, so choosing one would be a guess.
     #[error("{count} targets are like ref {number}")]
     Several {
         /// The number.
         number: u32,
-        /// How many.
+        /// Number of matches.
         count: usize,
     },
 }
 
-/// So many numbers of gone documents are remembered.
+/// Maximum number of remembered refs of gone documents.
 const REMEMBERED: usize = 5_000;
 
 impl Refs {
-    /// Where the node of a ref is.
+    /// Returns the location of a ref's node.
     ///
     /// # Errors
     ///
@@ -140,22 +141,22 @@ impl Refs {
         Ok(&given.place)
     }
 
-    /// Whether a node was a field that held a secret, however it looks now.
+    /// Returns whether a node ever was a field with a secret, however it looks now.
     pub(super) fn held_a_secret(&self, document: &DocumentId, node: i64) -> bool {
         self.documents.get(document).is_some_and(|document| self.secrets.contains(&(*document, node)))
     }
 
-    /// What a ref's node was known by when it was last seen.
+    /// Returns the description of a ref's node from when it was last seen.
     pub fn known(&self, number: u32) -> Option<&Known> {
         self.given.get(&number).map(|given| &given.known)
     }
 
-    /// The one target of the newest snapshot with the role, the name and the heading of a ref that is gone, on a
+    /// Returns the single target of the newest snapshot with the role, name and heading of a gone ref, on a
     /// page of the same origin.
     ///
     /// # Errors
     ///
-    /// See [`AgainError`]; more than one is as bad as none.
+    /// See [`AgainError`]; several matches are an error too.
     pub fn again(&self, number: u32, snapshot: &Snapshot) -> Result<u32, AgainError> {
         let given = self.given.get(&number).filter(|given| !given.known.role.is_empty());
         let given = given.ok_or(AgainError::Unknown { number })?;
@@ -167,7 +168,7 @@ impl Refs {
         }
     }
 
-    /// Numbers for one more snapshot.
+    /// Returns the numbering for another snapshot.
     pub(super) fn numbering<'t>(&'t mut self, tree: &Tree<'_>) -> Numbering<'t> {
         self.round += 1;
         self.present.clear();
@@ -183,7 +184,7 @@ impl Refs {
         Numbering { refs: self, documents, given: HashMap::new() }
     }
 
-    /// Keeps what the snapshot's targets are known by, and forgets what is long gone.
+    /// Stores the descriptions of the snapshot's targets, and forgets old gone ones.
     pub(super) fn learn(&mut self, known: impl Iterator<Item = (u32, Known)>) {
         for (number, known) in known {
             if let Some(given) = self.given.get_mut(&number) {
@@ -209,16 +210,16 @@ impl Refs {
     }
 }
 
-/// The numbers of one snapshot while it is written.
+/// The numbering of one snapshot while it is generated.
 pub(super) struct Numbering<'t> {
     refs: &'t mut Refs,
-    /// By frame.
+    /// Documents by frame.
     documents: Vec<u32>,
     given: HashMap<(u32, i64), u32>,
 }
 
 impl Numbering<'_> {
-    /// The numbers given, by frame and backend node id.
+    /// Returns the numbers assigned, by frame and backend node id.
     pub fn given(self) -> HashMap<(u32, i64), u32> {
         self.given
     }
@@ -245,7 +246,7 @@ impl Numbers for Numbering<'_> {
             origin: frame.map(|frame| frame.origin.clone()).unwrap_or_default(),
             node: node.backend,
         };
-        // A tab that was detached from and attached to again has another session; its numbers stay.
+        // A tab that was detached and attached again has another session; its numbers stay.
         let given = refs
             .given
             .entry(number)

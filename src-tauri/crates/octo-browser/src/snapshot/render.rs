@@ -1,4 +1,4 @@
-//! A snapshot within a budget: long runs folded first, then what is off the screen.
+//! Renders a snapshot within a budget: folds long runs first, then drops off-screen content.
 
 use super::clean::cut;
 use super::layout::NONE;
@@ -6,66 +6,66 @@ use super::lines::{Line, LineKind};
 use super::tokens::estimate_tokens;
 use super::view::Snapshot;
 
-/// What of a page a text holds.
+/// Selects the lines of a page that a text includes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Which lines.
+    /// The kind of lines.
     pub content: Content,
-    /// From where.
+    /// The area of the page.
     pub area: Area,
 }
 
-/// Which lines a text holds.
+/// The kind of lines included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Content {
     /// Text and targets.
     #[default]
     All,
-    /// Targets alone.
+    /// Only targets.
     Targets,
 }
 
-/// From where on the page.
+/// The area of the page included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Area {
-    /// All of it.
+    /// The whole page.
     #[default]
     Page,
-    /// What the person sees now without scrolling.
+    /// The viewport: the part visible without scrolling.
     Viewport,
 }
 
-/// A snapshot as text.
+/// A rendered snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
     /// The text; its first line names the page.
     pub text: String,
-    /// Its estimated tokens.
+    /// Its estimated token count.
     pub tokens: usize,
-    /// What was left out for want of room, in the page's order.
+    /// The parts omitted to fit the budget, in page order.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Lines left out at one place.
+/// Lines omitted at one position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeftOut {
-    /// How many lines.
+    /// Number of lines.
     pub lines: usize,
-    /// How many targets are in them.
+    /// Number of targets in them.
     pub targets: usize,
-    /// The ref all of them can be read by, if they are the rest of a run of like things.
+    /// The ref to read for all of them, if they are the rest of a run of similar items.
     pub read: Option<u32>,
 }
 
-/// A budget that leaves nothing out.
+/// A budget that omits nothing.
 pub const WHOLE: usize = usize::MAX;
-/// The least budget: the page's name and a word on what is missing.
+/// Minimum budget: the page's name and a note on the omissions.
 const LEAST: usize = 250;
-/// Runs are shortened to so many members, the first that fits.
+/// Numbers of members to which runs are shortened; the first that fits is used.
 const KEPT: [u32; 4] = [30, 10, 5, 3];
-/// A line is printed up to so many characters where there is a budget; one with refs up to four times that.
+/// Maximum length of a line under a budget, in characters; a line with refs may have four times that.
 const LINE: usize = 500;
-/// What a note on left out lines takes at most, in tokens.
+/// Maximum size of a note on omitted lines, in tokens.
 const NOTE: usize = 22;
 
 #[derive(Clone, Copy)]
@@ -75,9 +75,9 @@ enum Item {
 }
 
 impl Snapshot {
-    /// The snapshot in at most `budget` estimated tokens (no fewer than 250; [`WHOLE`] leaves nothing out). A page
-    /// that takes more than half of it has its long runs of like things shortened; one that still does not fit
-    /// keeps what is on the screen, then headings, then the rest in its order.
+    /// Renders the snapshot in at most `budget` estimated tokens (no fewer than 250; [`WHOLE`] omits nothing).
+    /// If the page needs more than half of it, long runs of similar items are shortened; if it still does not
+    /// fit, on-screen content is included first, then headings, then the rest in order.
     pub fn render(&self, budget: usize, filter: Filter) -> Rendered {
         let budget = budget.max(LEAST);
         let chosen: Vec<usize> =
@@ -103,7 +103,7 @@ impl Snapshot {
             && (filter.area == Area::Page || line.on_screen)
     }
 
-    /// What all of it would take.
+    /// Returns the token cost of all items.
     fn cost(&self, items: &[Item], filter: Filter, budget: usize) -> usize {
         let lines: usize = items.iter().map(|item| self.price(item, filter, budget)).sum();
         lines + estimate_tokens(&self.header()) + NOTE
@@ -114,7 +114,7 @@ impl Snapshot {
             Item::Fold { .. } => NOTE,
             Item::Line(line) => self.line(*line).map_or(0, |line| {
                 let whole = filter.content == Content::All && line.text.len() <= LINE;
-                // One more for what stands before it.
+                // One more for the prefix.
                 if whole {
                     line.tokens as usize + 1
                 } else {
@@ -124,7 +124,7 @@ impl Snapshot {
         }
     }
 
-    /// Lines with the runs shortened to so many members, from the first one on the screen.
+    /// Returns the lines with runs shortened to `kept` members, from the first one on the screen.
     fn fold(&self, chosen: &[usize], kept: u32) -> Vec<Item> {
         let mut items: Vec<Item> = Vec::with_capacity(chosen.len());
         for place in chosen {
@@ -147,7 +147,7 @@ impl Snapshot {
         items
     }
 
-    /// The outermost run that leaves a member out.
+    /// Returns the outermost run that leaves a member out.
     fn folded_in(&self, member: u32, kept: u32) -> Option<u32> {
         let mut found = None;
         let mut next = member;
@@ -167,7 +167,7 @@ impl Snapshot {
         found
     }
 
-    /// Which items to keep when not all fit.
+    /// Chooses the items to keep if not all fit.
     fn choose(&self, items: &[Item], filter: Filter, budget: usize) -> Vec<bool> {
         let mut kept = vec![false; items.len()];
         let mut left = budget.saturating_sub(estimate_tokens(&self.header()) + 2 * NOTE);
@@ -175,7 +175,7 @@ impl Snapshot {
         let heading = |item: &Item| matches!(item, Item::Line(line) if self.line(*line).is_some_and(|line| matches!(line.kind, LineKind::Heading(1..=3))));
         let passes: [&dyn Fn(&Item) -> bool; 3] = [&on_screen, &heading, &|_| true];
         for (pass, wanted) in passes.into_iter().enumerate() {
-            // Headings are an outline: they may take half of what is left.
+            // Headings are an outline: they may use half of the remaining budget.
             let spare = if pass == 1 { left / 2 } else { 0 };
             for (place, item) in items.iter().enumerate() {
                 if !wanted(item) || kept.get(place) == Some(&true) {
@@ -250,7 +250,7 @@ impl LeftOut {
     }
 }
 
-/// A line as it is printed, without its indentation.
+/// Returns a line as printed, without its indentation.
 fn printed(line: &Line, filter: Filter, budget: usize) -> String {
     let text = if filter.content == Content::Targets { &line.targets } else { &line.text };
     let most = if line.refs.is_empty() { LINE } else { 4 * LINE };

@@ -1,23 +1,23 @@
-//! What the browser's roles mean for the text of a snapshot.
+//! Maps the browser's roles to their meaning in a snapshot.
 
 use std::borrow::Cow;
 
-/// What part a node plays in the text.
+/// The part that a node plays in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Part {
-    /// Shows nothing itself; its children do.
+    /// Shows only its children.
     Through,
     /// Text.
     Text,
     /// A line break.
     Break,
-    /// Neither it nor what is in it is said.
+    /// Hidden, including its descendants.
     Nothing,
-    /// A heading of this level.
+    /// A heading.
     Heading,
-    /// A line with its children under it.
+    /// A line with its children below it.
     Container,
-    /// The same, but only if it has a name.
+    /// A container, but only if it has a name.
     NamedContainer,
     Table,
     Row,
@@ -27,7 +27,7 @@ pub(super) enum Part {
     Paragraph,
     Quote,
     Code,
-    /// A control whose inside is its own: fields, sliders, choices of one.
+    /// A control with internal content that is not shown: fields, sliders, single choices.
     Field,
     /// A control that shows its content.
     Control,
@@ -35,7 +35,7 @@ pub(super) enum Part {
     Frame,
 }
 
-/// The part and the printed word of a role.
+/// Returns the part and the printed word of a role.
 pub(super) fn part_of(role: &str) -> (Part, Cow<'static, str>) {
     let (part, word) = match role {
         "StaticText" => (Part::Text, ""),

@@ -1,8 +1,8 @@
-//! How many tokens a text takes, estimated without a vocabulary.
+//! Estimates the number of tokens of a text, without a vocabulary.
 
-/// An estimate that leans to the high side: a word of up to six letters is a token, as are three digits, two
-/// signs, a line's indentation, an ideograph or syllable, three letters of another alphabet. Four bytes a token
-/// would count a page of refs and a page of Chinese a third too low. A space counts with the word after it.
+/// Returns a slightly high estimate: one token is a word of up to six letters, three digits, two symbols, a
+/// line's indentation, an ideograph or syllable, or three letters of another alphabet. Four bytes per token
+/// would undercount a page of refs and a page of Chinese by a third. A space counts with the following word.
 pub fn estimate_tokens(text: &str) -> usize {
     let mut count = Count::default();
     text.chars().for_each(|char| count.add(char));
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// So many characters of a run are one token.
+    /// Returns the number of characters of a run that make one token.
     fn span(self) -> usize {
         match self {
             Self::Word => 6,
@@ -65,7 +65,7 @@ impl Count {
         if kind != self.kind {
             (self.kind, self.length) = (kind, 0);
         }
-        // The first space of a run belongs to the word that follows.
+        // The first space of a run belongs to the following word.
         let first = if kind == Kind::Space { 1 } else { 0 };
         if self.length % kind.span() == first {
             self.tokens += 1;

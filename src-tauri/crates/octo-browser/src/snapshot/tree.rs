@@ -1,8 +1,8 @@
-//! The frames of a capture, joined into one tree: accessibility nodes with what their layout says, frames under
-//! the elements that hold them, and what takes clicks though assistive technology never hears of it.
+//! Joins the frames of a capture into one tree: accessibility nodes with their layout facts, frames below the
+//! elements that embed them, and clickable elements that are hidden from assistive technology.
 //!
-//! What a page sends is never trusted to be a tree: a node is taken once, at its first mention, and every walk is a
-//! loop, so cycles, missing children, double ids and any depth end.
+//! Page data is never assumed to be a tree: each node is used once, at its first mention, and every walk is a
+//! loop, so it terminates despite cycles, missing children, duplicate ids and any depth.
 
 mod unheard;
 
@@ -16,7 +16,7 @@ use super::paint::{Hidden, Rect};
 use super::role::{Part, part_of};
 use super::wire::{TreeNode, Word};
 
-/// The frames of a page as one tree. A parent stands before its children in `nodes`.
+/// The frames of a page as one tree. Parents precede their children in `nodes`.
 pub(super) struct Tree<'a> {
     pub nodes: Vec<Node>,
     pub layouts: Vec<Layout<'a>>,
@@ -28,9 +28,9 @@ pub(super) struct Tree<'a> {
 #[derive(Clone)]
 pub(super) struct Node {
     pub frame: u32,
-    /// 0 where there is none.
+    /// 0 if absent.
     pub backend: i64,
-    /// The node in the layout of the frame's session.
+    /// The node's index in the layout of its frame's session.
     pub fact: u32,
     pub part: Part,
     pub role: Cow<'static, str>,
@@ -46,12 +46,12 @@ pub(super) struct Node {
     pub hidden: Option<Hidden>,
     pub block: bool,
     pub on_screen: bool,
-    /// In the coordinates of the window.
+    /// Its box in window coordinates.
     pub rect: Rect,
 }
 
 impl Node {
-    /// A node of which only its place is known: its frame and parent, its fact in the layout and backend node id.
+    /// Creates a node with only its position set: its frame and parent, its layout fact and backend node id.
     fn bare((frame, parent): (u32, u32), (fact, backend): (u32, i64)) -> Self {
         Self {
             frame,
@@ -76,7 +76,7 @@ impl Node {
     }
 }
 
-/// Where a frame's document lies in the window.
+/// The position of a frame's document in the window.
 #[derive(Clone, Copy)]
 struct Placement {
     x: f64,
@@ -90,7 +90,7 @@ struct Joiner<'a> {
     by_owner: HashMap<(u32, i64), Vec<u32>>,
     ids: Vec<HashMap<&'a str, u32>>,
     taken: Vec<Vec<bool>>,
-    /// Pixels of the screen for each of CSS.
+    /// Screen pixels per CSS pixel.
     scale: f64,
 }
 
@@ -146,7 +146,7 @@ impl<'a> Tree<'a> {
         self.layouts.get(self.frames.get(frame as usize)?.session)
     }
 
-    /// An element's tag in lower case.
+    /// Returns an element's tag in lower case.
     pub fn tag(&self, node: &Node) -> String {
         self.layout(node.frame).map(|layout| layout.tag(node.fact).to_lowercase()).unwrap_or_default()
     }
@@ -156,7 +156,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// The places of names; of two equal names the first counts.
+/// Returns the indices of names; the first counts among duplicates.
 fn first_places<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, u32> {
     let mut places = HashMap::new();
     for (name, place) in names.zip(0..) {
@@ -174,7 +174,7 @@ impl<'a> Joiner<'a> {
         }
     }
 
-    /// How far a frame's document is scrolled.
+    /// Returns the scroll offset of a frame's document.
     fn scroll_of(&self, frame: u32) -> (f64, f64) {
         let found = || {
             let layout = self.tree.layout(frame)?;
@@ -198,7 +198,7 @@ impl<'a> Joiner<'a> {
         }
     }
 
-    /// A frame whose element no accessibility tree holds, but a person sees: it goes to the page's end.
+    /// Adds a visible frame whose element is in no accessibility tree, at the page's end.
     fn add_unheard_frame(&mut self, pending: &mut Vec<(u32, u32, u32)>) -> bool {
         while let Some(owner) = self.by_owner.keys().min().copied() {
             let held = self.by_owner.remove(&owner).unwrap_or_default();
@@ -250,14 +250,14 @@ impl<'a> Joiner<'a> {
         }
     }
 
-    /// The node of a frame's tree nobody is parent of, else the first.
+    /// Returns the node of a frame's tree that has no parent, else the first.
     fn root_of(&self, frame: u32) -> Option<u32> {
         let nodes = &self.tree.frames.get(frame as usize)?.tree.nodes;
         let root = nodes.iter().position(|node| node.parent_id.is_none()).unwrap_or_default();
         (!nodes.is_empty()).then_some(u32::try_from(root).unwrap_or_default())
     }
 
-    /// A frame lies where its element's box is, as far as that can be seen.
+    /// Places a frame at its element's box, clipped to the visible part.
     fn place(&mut self, held: u32, holder: u32, fact: u32, rect: Rect) {
         let (x, y) = self.scroll_of(held);
         let outer = self.placements.get(holder as usize).copied().flatten();
@@ -298,7 +298,7 @@ impl<'a> Joiner<'a> {
             part = Part::Code;
         }
         let name = given.name.as_ref().and_then(|name| name.text()).unwrap_or_default();
-        // Text keeps its spaces: they part it from its neighbours.
+        // Text keeps its spaces, which separate it from its neighbours.
         let name = if part == Part::Text { name.to_owned() } else { tidy(name) };
         let mut node = Node { part, role: word, name, ..Node::bare((frame, parent), (fact, backend)) };
         self.lay(&mut node);
@@ -311,7 +311,7 @@ impl<'a> Joiner<'a> {
                 Word::Nothing | Word::Flag(_) => String::new(),
             };
         }
-        // A frame nobody could read still shows as one; a part that only groups shows its children.
+        // An unreadable frame is still shown as a frame; a grouping node shows its children.
         if part == Part::Through && node.editable && !given.ignored && self.starts_editing(&node) {
             part = Part::Field;
             (node.part, node.role) = (part, Cow::Borrowed("textbox"));
@@ -324,18 +324,18 @@ impl<'a> Joiner<'a> {
         node
     }
 
-    /// Whether an editable node is the outermost of its area.
+    /// Returns whether an editable node is the outermost of its area.
     fn starts_editing(&self, node: &Node) -> bool {
         self.tree.node(node.parent).is_none_or(|parent| !parent.editable)
     }
 
-    /// What the layout says of a node: its place, and whether it can be seen.
+    /// Sets a node's layout data: its position and visibility.
     fn lay(&self, node: &mut Node) {
         let Some(layout) = self.tree.layout(node.frame) else { return };
         let placement = self.placements.get(node.frame as usize).copied().flatten();
         let parent = self.tree.node(node.parent);
         let Some(fact) = layout.fact(node.fact) else {
-            // Generated text has no node of its own: it stands or falls with its parent.
+            // Generated text has no node of its own, so its visibility is its parent's.
             if let Some(parent) = parent {
                 (node.on_screen, node.rect) = (parent.on_screen, parent.rect);
                 node.hidden = parent.hidden.filter(|hidden| *hidden != Hidden::Empty);
@@ -351,7 +351,7 @@ impl<'a> Joiner<'a> {
     }
 }
 
-/// The text a person sees under a node, the start of it. What is typed into a field is not in it.
+/// Returns the start of the visible text under a node, without field values.
 pub(super) fn text_under(layout: &Layout<'_>, top: u32) -> String {
     const LOOKED_AT: usize = 200;
     const ENOUGH: usize = 160;

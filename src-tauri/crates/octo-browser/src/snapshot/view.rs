@@ -1,4 +1,4 @@
-//! A snapshot: what a tab showed at one moment, as text a model can read and refs it can act by.
+//! A snapshot: a tab's content at one moment, as text for a model and refs to act by.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use super::role::Part;
 use super::tree::{Node, Tree};
 use crate::{Spot, safety::Sensitive};
 
-/// What a tab showed at one moment.
+/// A tab's content at one moment.
 pub struct Snapshot {
     pub(super) title: String,
     pub(super) url: String,
@@ -23,15 +23,15 @@ pub struct Snapshot {
     pub(super) seen: Vec<bool>,
     /// The origins of its frames.
     origins: Vec<String>,
-    /// What fields that can be seen ask for, with the frame each is in.
+    /// The kinds of sensitive data that visible fields ask for, with each field's frame.
     asks_for: Vec<(String, Sensitive)>,
     /// The refs by (frame, backend node id).
     pub(super) numbers: HashMap<(u32, i64), u32>,
-    /// Pixels of the screen for each of CSS.
+    /// Screen pixels per CSS pixel.
     scale: f64,
 }
 
-/// Its size alone: what a page holds belongs in no log.
+/// Prints only the size: page content must not reach a log.
 impl std::fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Snapshot({} lines, {} targets)", self.lines.lines.len(), self.lines.targets.len())
@@ -39,14 +39,14 @@ impl std::fmt::Debug for Snapshot {
 }
 
 impl Snapshot {
-    /// Reads a capture. Nodes known to `refs` keep their numbers, new ones get the next; from then on `refs`
-    /// answers for this snapshot.
+    /// Creates a snapshot from a capture. Nodes known to `refs` keep their numbers, new ones get the next; from
+    /// then on `refs` refers to this snapshot.
     pub fn new(captured: &Captured, refs: &mut Refs) -> Self {
         let tree = Tree::join(captured);
         let marks = Marks::of(&tree);
         let mut numbering = refs.numbering(&tree);
         let lines = Writer::write(&tree, &marks, &mut numbering);
-        // What was read of a secret is not kept at all.
+        // The values of secret fields are not stored at all.
         let secret: Vec<bool> = tree
             .nodes
             .iter()
@@ -78,13 +78,13 @@ impl Snapshot {
         }
     }
 
-    /// How many targets have a ref.
+    /// Returns the number of targets with a ref.
     pub fn targets(&self) -> usize {
         self.lines.targets.len()
     }
 
-    /// All that is written on the page, by the origin of the frame it is in: what can be read of the snapshot, in
-    /// whatever part. Names and values stand behind the text.
+    /// Returns all text of the page by the origin of its frame: everything that any read of the snapshot can
+    /// return. Names and values follow the text.
     pub fn texts(&self) -> Vec<(&str, String)> {
         let mut texts: Vec<(&str, String)> =
             self.origins.iter().map(|origin| (origin.as_str(), String::new())).collect();
@@ -101,13 +101,14 @@ impl Snapshot {
         texts
     }
 
-    /// What the page's fields ask for that must not get away, with the frame each is in: in frames of other sites and
-    /// in shadow roots nobody else sees into as well, where payment providers have theirs.
+    /// Returns the kinds of sensitive data that the page's fields ask for, with each field's frame. Includes
+    /// cross-site frames and shadow roots that are otherwise inaccessible, where payment providers put their
+    /// fields.
     pub fn asks_for(&self) -> impl Iterator<Item = (&str, Sensitive)> {
         self.asks_for.iter().map(|(frame, sensitive)| (frame.as_str(), *sensitive))
     }
 
-    /// The targets that are seen now, each with its number and its place, in CSS pixels of what is seen of the page.
+    /// Returns the visible targets with their number and position, in CSS pixels of the viewport.
     pub fn boxes(&self) -> Vec<(u32, Spot)> {
         let targets: HashSet<u32> = self.lines.targets.iter().map(|target| target.number).collect();
         let scale = if self.scale > 0.0 { self.scale } else { 1.0 };
@@ -125,12 +126,12 @@ impl Snapshot {
         boxes
     }
 
-    /// How many texts were left out because a person cannot see them.
+    /// Returns the number of texts left out because a person cannot see them.
     pub fn hidden_texts(&self) -> usize {
         self.lines.hidden
     }
 
-    /// The first line of every text: the page's title and address.
+    /// Returns the first line of every text: the page's title and address.
     pub(super) fn header(&self) -> String {
         format!("page \"{}\" {}", cut(&self.title, 120).replace('"', "'"), cut(&self.url, 200))
     }
@@ -139,7 +140,7 @@ impl Snapshot {
         self.lines.lines.get(line)
     }
 
-    /// The targets known by the same role, name and heading on the same origin.
+    /// Returns the targets with the same role, name and heading on the same origin.
     pub(super) fn alike<'s>(&'s self, known: &'s Known, origin: &'s str) -> impl Iterator<Item = u32> + 's {
         let heading =
             |place: u32| self.lines.headings.get(place as usize).map(String::as_str).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! What the browser answers, read leniently: only the fields used here, every one with a default, roles and
-//! property names as the strings they are. The typed replies of the protocol crate refuse a whole page for one
-//! word a newer browser added; these do not.
+//! Browser replies, parsed leniently: only the fields used here, each with a default, and roles and property
+//! names as plain strings. The typed replies of the protocol crate reject a whole page because of one value
+//! that a newer browser added; these do not.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde::{
     de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
-/// A computed style that a capture asks for.
+/// A computed style requested by a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Display,
@@ -38,7 +38,7 @@ pub(super) enum Style {
     Clip,
 }
 
-/// Their names, in the order the layout reply carries them: that of [`Style`].
+/// Their names, in the order of [`Style`], which is also that of the layout reply.
 pub(super) const STYLES: [&str; 22] = [
     "display",
     "visibility",
@@ -68,7 +68,7 @@ pub(super) const STYLES: [&str; 22] = [
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadTree {
-    /// The frame's id; without it the root frame of the session.
+    /// The frame's id; if absent, the root frame of the session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame_id: Option<String>,
 }
@@ -114,7 +114,7 @@ pub struct TreeReply {
     pub(super) nodes: Vec<TreeNode>,
 }
 
-/// Its size alone: what a page holds belongs in no log.
+/// Prints only the size: page content must not reach a log.
 impl fmt::Debug for TreeReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "TreeReply({} nodes)", self.nodes.len())
@@ -156,7 +156,7 @@ impl Scalar {
     }
 }
 
-/// One word, number or yes and no. Of what holds more nothing is used: it is passed over.
+/// A string, number or boolean. Structured values are unused and skipped.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Word {
     #[default]
@@ -237,8 +237,8 @@ impl<'de> Deserialize<'de> for Word {
     }
 }
 
-/// The nodes but for the boxes that the lines of a text are laid out in: nearly a third of a long page's, and they say
-/// what their texts say.
+/// Parses the nodes without the inline text boxes, which are nearly a third of a long page's nodes and repeat
+/// their text nodes.
 fn without_line_boxes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<TreeNode>, D::Error> {
     struct Nodes;
 
@@ -271,7 +271,7 @@ pub struct LayoutReply {
     pub(super) strings: Vec<String>,
 }
 
-/// Its size alone: what a page holds belongs in no log.
+/// Prints only the size: page content must not reach a log.
 impl fmt::Debug for LayoutReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "LayoutReply({} documents, {} strings)", self.documents.len(), self.strings.len())
@@ -301,7 +301,7 @@ pub(super) struct LayoutNodes {
     pub is_clickable: Indices,
 }
 
-/// The nodes something holds for.
+/// The nodes that have a property.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Indices {

@@ -1,4 +1,4 @@
-//! Small numbers for tabs, which a model can say.
+//! Small numbers for tabs, for use by the model.
 
 use super::Owner;
 use crate::cdp::browser_protocol::target::TargetId;
@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// A tab's number. It is never given twice while the app runs.
+/// A tab's number. Never reused while the app runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TabNumber(pub u32);
 
@@ -18,7 +18,7 @@ impl fmt::Display for TabNumber {
     }
 }
 
-/// The numbers given so far. They outlive a connection: a browser's tabs keep their names in the protocol.
+/// The numbers assigned so far. They outlive a connection, because a browser's tabs keep their target ids.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers(Arc<Mutex<Given>>);
 
@@ -34,7 +34,7 @@ impl Numbers {
         self.lock().number(target)
     }
 
-    /// The numbers of all of these, in the same order.
+    /// Returns the numbers of all given targets, in the same order.
     pub(crate) fn of<'a>(&self, targets: impl Iterator<Item = &'a TargetId>) -> Vec<TabNumber> {
         let mut given = self.lock();
         targets.map(|target| given.number(target)).collect()
@@ -49,7 +49,7 @@ impl Numbers {
     }
 
     fn lock(&self) -> MutexGuard<'_, Given> {
-        // Nothing in here can panic half-way.
+        // No code under this lock can panic half-way.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

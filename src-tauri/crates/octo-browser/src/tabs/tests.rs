@@ -11,7 +11,7 @@ use std::{
     task::{Context, Poll},
 };
 
-/// A browser that opens tabs and then cannot list them.
+/// A browser that opens tabs and then fails to list them.
 #[derive(Default)]
 struct Forgetful {
     calls: usize,
@@ -46,7 +46,7 @@ async fn a_tab_that_cannot_be_told_of_is_closed_again() {
     let sent = Arc::clone(&browser.sent);
     let tabs = Tabs::new(Link::over(browser), Numbers::default());
     assert!(matches!(tabs.open_behind("https://a.example/").await, Err(TabError::Call(_))));
-    // What is asked next is answered after all that was told before.
+    // The next answer arrives after all earlier events.
     assert!(tabs.list().await.is_err());
     let closed: Vec<Value> = sent
         .lock()

@@ -1,4 +1,4 @@
-//! The pipe of a browser that Octo started: JSON with a NUL after each message, and no port anywhere.
+//! The pipe of a browser that Octo started: JSON with a NUL after each message, without any port.
 
 use crate::{Ending, Incoming, Transport, message};
 use async_tungstenite::tungstenite::Utf8Bytes;
@@ -15,27 +15,27 @@ use std::{
 };
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How much is read at once.
+/// Read size.
 const CHUNK: usize = 64 * 1024;
 
-/// The protocol over two streams.
+/// The protocol over two byte streams.
 #[derive(Debug)]
 pub struct Pipe<R, W> {
     reader: R,
     writer: W,
-    /// What came of the message that is not whole yet, and how much of it was searched for its end.
+    /// Bytes of the incomplete message, and the offset up to which they were searched for its end.
     received: Vec<u8>,
     searched: usize,
-    /// Whole messages, read and not taken.
+    /// Complete messages not yet taken.
     ready: VecDeque<Incoming>,
-    /// What is to be written.
+    /// Bytes to be written.
     queued: VecDeque<u8>,
     next: usize,
     ended: Option<Ending>,
 }
 
 impl<R, W> Pipe<R, W> {
-    /// Over the end that reads what the browser says, and the one it listens to.
+    /// Creates a pipe from the browser's output and input.
     pub fn new(reader: R, writer: W) -> Self {
         Self {
             reader,
@@ -61,14 +61,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Pipe<R, W> {
                 Poll::Pending => return Ok(()),
             }
         }
-        // What stays in a buffer is tried again at the next poll, which its waker brings.
+        // Data left in a buffer is retried at the next poll, which its waker triggers.
         match Pin::new(&mut self.writer).poll_flush(context) {
             Poll::Ready(Err(error)) => Err(error),
             Poll::Ready(Ok(())) | Poll::Pending => Ok(()),
         }
     }
 
-    /// Reads once; `false` when there is nothing to read now.
+    /// Reads once; `false` if no data is available now.
     fn poll_read(&mut self, context: &mut Context<'_>) -> Result<bool, Ending> {
         let mut chunk = vec![0; CHUNK];
         let mut buffer = ReadBuf::new(&mut chunk);
@@ -89,7 +89,7 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Pipe<R, W> {
     }
 }
 
-/// A message as text: bytes that are none cost only themselves.
+/// Converts a message to text, replacing only invalid bytes.
 fn text_of(bytes: Vec<u8>) -> Utf8Bytes {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
@@ -105,7 +105,7 @@ where
         let id = CallId::new(self.next);
         self.next += 1;
         let call = MethodCall { id, method, session_id: session.map(Into::into), params };
-        // A value with names and text for keys is always written.
+        // Serialising a value with string keys cannot fail.
         self.queued.extend(serde_json::to_vec(&call).unwrap_or_default());
         self.queued.push_back(0);
         id
@@ -118,7 +118,7 @@ where
         if let Some(ending) = &self.ended {
             return Poll::Ready(Err(ending.clone()));
         }
-        // What the browser said last is read even when it listens no more.
+        // Read the browser's last messages even if it no longer accepts input.
         let unwritten = self.poll_write(context).err();
         loop {
             match self.poll_read(context) {

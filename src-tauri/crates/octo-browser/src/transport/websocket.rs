@@ -1,9 +1,9 @@
-//! The websocket of a browser that runs already.
+//! The websocket of a running browser.
 //!
-//! chromiumoxide's `Connection` stood here. It reads every message into a tree of values before it hands it out, which
-//! for a long page costs more than all else that is done with it, and it leaves the socket's delay on: of commands
-//! that are sent together, the second waited for the first to be acknowledged. What is left of a connection without
-//! both is what stands below; the commands and their answers are chromiumoxide's as before.
+//! This replaces chromiumoxide's `Connection`, which parses every message into a generic value tree before
+//! passing it on (for a long page the most expensive step), and which leaves Nagle's algorithm on: of commands
+//! sent together, the second waited for the acknowledgement of the first. This connection does neither; the
+//! command and response types are still chromiumoxide's.
 
 use crate::{Ending, Incoming, Transport, message};
 use async_tungstenite::{
@@ -26,7 +26,7 @@ use std::{
 };
 use tokio::net::TcpStream;
 
-/// Why no connection came about.
+/// The reason why no connection was made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DialError {
     /// The person pressed Cancel, or the browser's administrator forbids it.
@@ -35,27 +35,27 @@ pub enum DialError {
     /// Nothing listens there (any more).
     #[error("no browser listens there: {0}")]
     Unreachable(String),
-    /// Something listens there that is no browser, or not the one that was meant.
+    /// The listener is not a browser, or not the expected one.
     #[error("what listens there is not the browser that was looked for: {0}")]
     Stranger(String),
 }
 
 struct WebSocket {
     socket: WebSocketStream<TokioAdapter<TcpStream>>,
-    /// What is to be written, and whether what was is on its way.
+    /// Messages to be written, and whether the written ones were flushed.
     queued: VecDeque<String>,
     unflushed: bool,
     next: usize,
     ended: Option<Ending>,
 }
 
-/// Opens the one websocket. In a browser that asks its person first, this takes as long as they take: there is no
-/// time limit, and dropping the future is the only way to give up. A handshake given up leaves the browser's
-/// question standing, where an answer does nothing any more.
+/// Opens the single websocket. If the browser asks its person first, this takes as long as they do: it has no
+/// timeout, and dropping the future is the only way to cancel. A cancelled handshake leaves the browser's
+/// question on screen, where an answer has no effect.
 ///
 /// # Errors
 ///
-/// [`DialError`] when there is no connection.
+/// [`DialError`] if no connection is made.
 pub async fn dial(address: &str) -> Result<impl Transport + use<>, DialError> {
     let stranger = |error: &dyn std::fmt::Display| DialError::Stranger(error.to_string());
     let request = address.into_client_request().map_err(|error| stranger(&error))?;
@@ -63,13 +63,13 @@ pub async fn dial(address: &str) -> Result<impl Transport + use<>, DialError> {
     let (Some("ws"), Some(host), Some(port)) = (uri.scheme_str(), uri.host(), uri.port_u16()) else {
         return Err(stranger(&"its address is not that of a browser"));
     };
-    // An address of the newer kind stands in brackets.
+    // An IPv6 address is in brackets.
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let unreachable = |error: std::io::Error| DialError::Unreachable(error.to_string());
     let stream = TcpStream::connect((host, port)).await.map_err(unreachable)?;
-    // Commands are small and many go together: none waits for the one before to be acknowledged.
+    // Commands are small and often sent together: none may wait for an acknowledgement of the previous one.
     stream.set_nodelay(true).map_err(unreachable)?;
-    // A page in one answer may be of any size.
+    // A page in one answer may have any size.
     let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
     match client_async_with_config(request, stream, Some(config)).await {
         Ok((socket, _)) => {
@@ -85,7 +85,7 @@ pub async fn dial(address: &str) -> Result<impl Transport + use<>, DialError> {
 }
 
 impl WebSocket {
-    /// Writes what is queued, as far as there is room: its waker brings the rest.
+    /// Writes queued messages as space permits; the waker triggers the rest.
     fn poll_write(&mut self, context: &mut Context<'_>) -> Result<(), tungstenite::Error> {
         while !self.queued.is_empty() {
             match Pin::new(&mut self.socket).poll_ready(context) {
@@ -108,14 +108,14 @@ impl WebSocket {
     fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Result<Incoming, Ending>> {
         let unwritten = self.poll_write(context).err();
         loop {
-            // What the browser said last is read even when it listens no more.
+            // Read the browser's last messages even if it no longer accepts input.
             return match Pin::new(&mut self.socket).poll_next(context) {
                 Poll::Pending => match unwritten {
                     Some(error) => Poll::Ready(Err(ending_of(error))),
                     None => Poll::Pending,
                 },
                 Poll::Ready(Some(Ok(Message::Text(text)))) => Poll::Ready(Ok(message::read(text))),
-                // Signs of life are answered by the socket itself.
+                // The socket itself answers pings.
                 Poll::Ready(Some(Ok(Message::Ping(_) | Message::Pong(_)))) => continue,
                 Poll::Ready(Some(Ok(Message::Binary(_) | Message::Frame(_)))) => {
                     Poll::Ready(Ok(Incoming::Unreadable))
@@ -132,7 +132,7 @@ impl Transport for WebSocket {
         let id = CallId::new(self.next);
         self.next += 1;
         let call = MethodCall { id, method, session_id: session.map(Into::into), params };
-        // A value with names and text for keys is always written.
+        // Serialising a value with string keys cannot fail.
         self.queued.push_back(serde_json::to_string(&call).unwrap_or_default());
         id
     }
@@ -159,7 +159,7 @@ fn ending_of(error: tungstenite::Error) -> Ending {
     }
 }
 
-/// Whether the other side is simply gone, as it is when it was killed.
+/// Returns whether the peer just disappeared, as it does when killed.
 fn went_away(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof)

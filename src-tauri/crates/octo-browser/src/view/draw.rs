@@ -1,15 +1,15 @@
-//! Drawing on pictures of a page, after they were taken: the page itself is not touched.
+//! Draws on pictures of a page after they were taken: the page itself is not touched.
 
 use crate::Spot;
 use image::{Rgba, RgbaImage};
 
-/// What covers: nothing of what is under it shines through.
+/// The cover colour, fully opaque.
 const COVER: Rgba<u8> = Rgba([58, 64, 72, 255]);
-/// What numbers are drawn in, and on.
+/// The colour of number labels and frames.
 const FRAME: Rgba<u8> = Rgba([214, 51, 108, 255]);
 const INK: Rgba<u8> = Rgba([255, 255, 255, 255]);
 
-/// The digits, row by row, three pixels each.
+/// The digits, row by row, three pixels wide.
 const DIGITS: [[u8; 5]; 10] = [
     [0b111, 0b101, 0b101, 0b101, 0b111],
     [0b010, 0b110, 0b010, 0b010, 0b111],
@@ -22,18 +22,18 @@ const DIGITS: [[u8; 5]; 10] = [
     [0b111, 0b101, 0b111, 0b101, 0b111],
     [0b111, 0b101, 0b111, 0b001, 0b111],
 ];
-/// Pixels of a picture for each of a digit.
+/// Picture pixels per digit pixel.
 const SIZE: u32 = 2;
 
-/// A picture that is drawn on.
+/// A picture to draw on.
 pub(super) struct Canvas {
     image: RgbaImage,
-    /// What of the page it shows, and its pixels for each of CSS.
+    /// The area of the page that it shows, and its pixels per CSS pixel.
     seen: Spot,
     scale: (f64, f64),
 }
 
-/// Pixels of the picture, from the first to behind the last.
+/// A half-open range of picture pixels.
 #[derive(Clone, Copy)]
 struct Pixels {
     left: u32,
@@ -43,7 +43,7 @@ struct Pixels {
 }
 
 impl Canvas {
-    /// A picture of what is seen, and of nothing beside it where no density is given.
+    /// Creates a canvas for a picture of `seen`; without a density, the picture shows exactly that area.
     pub fn new(image: RgbaImage, seen: Spot, density: Option<f64>) -> Self {
         let scale =
             |pixels: u32, css: f64| density.unwrap_or(if css > 0.0 { f64::from(pixels) / css } else { 1.0 });
@@ -55,13 +55,13 @@ impl Canvas {
         self.image
     }
 
-    /// Covers a place of the page, to its last pixel.
+    /// Covers an area of the page, including partial pixels.
     pub fn cover(&mut self, spot: Spot) {
         let pixels = self.pixels(spot);
         self.fill(pixels, COVER);
     }
 
-    /// Frames a place of the page, with a number at its corner.
+    /// Frames an area of the page, with a number at its corner.
     pub fn number(&mut self, spot: Spot, number: u32) {
         let Pixels { left, top, right, bottom } = self.pixels(spot);
         if left >= right || top >= bottom {
@@ -97,10 +97,10 @@ impl Canvas {
         }
     }
 
-    /// The pixels a place of the page touches.
+    /// Returns the pixels that an area of the page touches.
     fn pixels(&self, spot: Spot) -> Pixels {
         let (x, y) = self.scale;
-        // What is outside of the picture ends at its edge; a number that is none is no pixel.
+        // Coordinates outside the picture are clamped to its edge; NaN becomes no pixel.
         let within = |value: f64, most: u32| value.clamp(0.0, f64::from(most)) as u32;
         let (width, height) = self.image.dimensions();
         let (left, top) = (spot.left - self.seen.left, spot.top - self.seen.top);
@@ -145,14 +145,14 @@ mod tests {
                 [(10, 10), (29, 19)],
                 [(9, 10), (30, 19)],
             ),
-            // Twice as many pixels; a part of the page.
+            // Twice the pixels; a part of the page.
             (
                 spot(5.0, 5.0, 50.0, 30.0),
                 spot(10.0, 10.0, 20.0, 10.0),
                 [(10, 10), (49, 29)],
                 [(9, 10), (50, 29)],
             ),
-            // Half a pixel is covered whole.
+            // Half a pixel is covered completely.
             (
                 spot(0.0, 0.0, 100.0, 60.0),
                 spot(10.5, 10.5, 1.0, 1.0),
@@ -176,7 +176,7 @@ mod tests {
                 assert_eq!(*image.get_pixel(x, y), WHITE, "{place:?} at {x} {y}");
             }
         }
-        // Scroll bars beside what is seen.
+        // Scroll bars next to the viewport.
         let mut with_bars =
             Canvas::new(RgbaImage::from_pixel(100, 60, WHITE), spot(0.0, 0.0, 85.0, 45.0), Some(1.0));
         with_bars.cover(spot(70.0, 30.0, 10.0, 10.0));

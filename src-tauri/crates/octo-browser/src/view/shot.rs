@@ -1,7 +1,7 @@
-//! Pictures for a model: what no text may hold is covered in them.
+//! Pictures for a model, with everything covered that no text may contain.
 //!
-//! The page is not touched for it. Where what is to be covered is, is looked at before the picture is taken and after
-//! it; what moved in between is covered from where it was to where it is.
+//! The page itself is not touched. Areas to cover are determined before and after the picture is taken; an area
+//! that moved meanwhile is covered from its old to its new position.
 
 use super::{View, draw::Canvas};
 use crate::{
@@ -16,13 +16,13 @@ use image::{
 };
 use std::collections::HashMap;
 
-/// How often a picture is taken of a page that is scrolled while it is.
+/// Number of attempts if the page is scrolled during a picture.
 const TRIES: u32 = 3;
 
-/// Whether what can be used is numbered in a picture.
+/// Whether usable elements are numbered in a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boxes {
-    /// Each target that is seen has a frame with its number, which is its number in snapshots too.
+    /// Each visible target has a frame with its number, which is the same as in snapshots.
     Numbered,
     /// The page as it is.
     None,
@@ -31,33 +31,33 @@ pub enum Boxes {
 /// A picture for a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shot {
-    /// It, as PNG.
+    /// The picture, as PNG.
     pub picture: Picture,
-    /// How many places were covered.
+    /// Number of covered areas.
     pub covered: usize,
-    /// How many targets were numbered.
+    /// Number of numbered targets.
     pub numbered: usize,
 }
 
-/// Why there is no picture.
+/// The reason why no picture was taken.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShotError {
-    /// Of the page.
+    /// An error of the page.
     #[error(transparent)]
     Page(#[from] PageError),
-    /// What the browser sent could not be drawn on. It is not shown as it is.
+    /// The browser's image could not be drawn on. It is not shown uncovered.
     #[error("the picture could not be drawn on: {0}")]
     Unreadable(String),
 }
 
 impl View {
-    /// Takes a picture of the page for a model. Covered are fields for passwords, codes and cards, in frames and
-    /// shadow roots as well, every place where the value of a secret is written that `redactor` knows, and frames that
-    /// cannot be looked into.
+    /// Takes a picture of the page for a model. Covers fields for passwords, codes and cards, including those
+    /// in frames and shadow roots, every occurrence of a secret value known to `redactor`, and frames that
+    /// cannot be inspected.
     ///
     /// # Errors
     ///
-    /// [`ShotError`]; none is returned uncovered.
+    /// [`ShotError`]; a picture is never returned uncovered.
     pub async fn shot(
         &mut self,
         page: &Page,
@@ -72,7 +72,8 @@ impl View {
         }
         let (framed, before, picture, after) = still(page, &area, front).await?;
         let boxes = match numbers {
-            // Not the newest look: the model reads nothing of it, and what changes next is told against what it read.
+            // Do not store this as the newest snapshot: the model does not read it, and later changes are
+            // reported against the one it did read.
             Boxes::Numbered => Snapshot::new(&after, &mut self.refs).boxes(),
             Boxes::None => Vec::new(),
         };
@@ -83,21 +84,21 @@ impl View {
             return Ok(Shot { picture, covered: 0, numbered: 0 });
         }
         let unreadable = |error: &dyn std::fmt::Display| ShotError::Unreadable(error.to_string());
-        // A picture has a million points.
+        // A picture has about a million pixels.
         tokio::task::spawn_blocking(move || drawn.on(&picture))
             .await
             .map_err(|error| unreadable(&error))?
             .map_err(|error| unreadable(&error))
     }
 
-    /// What is to be covered in a picture that was taken between these.
+    /// Returns the areas to cover in a picture taken between these captures.
     fn covers(&self, captures: &[&Captured], redactor: &Redactor) -> Vec<Spot> {
         let mut spots: HashMap<(String, i64), Spot> = HashMap::new();
         let mut apart = Vec::new();
         for Cover { node, spot } in captures.iter().flat_map(|captured| captured.covers(&self.refs, redactor))
         {
             if node.1 == 0 {
-                // Generated text has no name to be known by again.
+                // Generated text has no identity to match it by.
                 apart.push(spot);
             } else {
                 spots.entry(node).and_modify(|known| *known = known.with(spot)).or_insert(spot);
@@ -107,9 +108,9 @@ impl View {
     }
 }
 
-/// A picture of a page that was not scrolled meanwhile, with what was seen before and after it. Where things are is
-/// counted from the window's corner, and what the picture is of from the page's: scrolled in between, covers would lie
-/// beside what they are to cover.
+/// Takes a picture during which the page was not scrolled, with the captures before and after it. Captured
+/// positions are relative to the window, the picture's area to the page; after a scroll in between, the covers
+/// would be misplaced.
 async fn still(
     page: &Page,
     area: &Area,
@@ -127,7 +128,7 @@ async fn still(
     Err(PageError::Moving)
 }
 
-/// What is drawn on a picture.
+/// The overlay drawn on a picture.
 struct Drawing {
     covers: Vec<Spot>,
     boxes: Vec<(u32, Spot)>,
@@ -142,7 +143,7 @@ impl Drawing {
         for (number, spot) in &self.boxes {
             canvas.number(*spot, *number);
         }
-        // Last: no frame and no number shows what is under it.
+        // Draw covers last, so that no frame or number reveals anything under them.
         let covered = self.covers.iter().filter(|spot| spot.meets(self.seen)).count();
         self.covers.into_iter().for_each(|spot| canvas.cover(spot));
         let image = canvas.into_image();

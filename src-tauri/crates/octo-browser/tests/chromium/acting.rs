@@ -1,4 +1,4 @@
-//! What is done to a page.
+//! Acts on a page.
 
 mod course;
 mod pages;
@@ -15,7 +15,7 @@ use octo_browser::{
 use pages::PAGES;
 use std::time::{Duration, Instant};
 
-/// All that is ever sent to a browser to read a page and act on it.
+/// Every command ever sent to a browser to read a page and act on it.
 const SENT: &[&str] = &[
     "Accessibility.enable",
     "Accessibility.getFullAXTree",
@@ -60,7 +60,7 @@ const SENT: &[&str] = &[
     "Target.setDiscoverTargets",
 ];
 
-/// A page to act on, by numbers, beside a tab of the person's.
+/// A page to act on by element number, next to one of the person's tabs.
 pub(crate) struct Scene {
     site: Site,
     desk: Desk,
@@ -90,7 +90,7 @@ impl Scene {
         tab(&connected.tabs, "Other").await;
         let start = tab(&connected.tabs, title).await;
         let before = others(&connected.tabs, &start).await;
-        // A page that is still being laid out is silent for longer than a tab may be, on a machine that does too much.
+        // On an overloaded machine, a page that is still being laid out is silent for longer than a tab may be.
         let attach = async || Page::attach(&connected.link, &start.target).await.ok();
         let page = until("the page's answer", attach).await;
         page.begin_acting().await.expect("acting");
@@ -109,7 +109,7 @@ impl Scene {
         scene
     }
 
-    /// The number of the first target of this role whose line holds the name.
+    /// Returns the number of the first target of this role whose line contains the name.
     async fn number(&mut self, role: &str, name: &str) -> u32 {
         self.view.look(&self.page).await.expect("a look");
         self.known_number(role, name)
@@ -147,12 +147,12 @@ impl Scene {
         self.desk.hands(&["search", "--onlyvisible", "--name", "."])
     }
 
-    /// Presses a point of the screen with the person's own mouse.
+    /// Clicks a point of the screen with the person's own mouse.
     pub(crate) fn press_as_the_person(&self, [x, y]: [i32; 2]) {
         self.desk.hands(&["mousemove", &x.to_string(), &y.to_string(), "click", "1", "sleep", "0.5"]);
     }
 
-    /// The person's other tabs are as they were, and nothing was sent to them.
+    /// Checks that the person's other tabs are unchanged and nothing was sent to them.
     pub(crate) async fn ends(self) {
         assert_eq!(others(&self.connected.tabs, &self.start).await, self.before);
         self.recording.keeps_to(SENT, self.start.target.inner());
@@ -245,10 +245,10 @@ async fn a_covered_element_is_not_pressed_and_its_cover_is_named() {
     scene.click("button", "Accept").await.expect("accepted");
     scene.click("button", "Below").await.expect("free now");
     assert_eq!(scene.said().await, "pressed");
-    // It is scrolled to, and from under the header that stays.
+    // The page scrolls to it, and out from under the fixed header.
     scene.click("button", "Far").await.expect("scrolled to");
     assert_eq!(scene.said().await, "far");
-    // It glides, and stands still when that is done: what is read then is where it stays.
+    // Scrolling is smooth; a position read after it has stopped no longer changes.
     scene.act(Act::Scroll(Scroll::By(None, 0.0, -100_000.0))).await.expect("scrolled");
     scene.act(Act::Scroll(Scroll::By(None, 0.0, 2_000.0))).await.expect("scrolled");
     const LEFT: &str = "function() { const e = this.scrollingElement; return Math.min(2000, e.scrollHeight - e.clientHeight) - e.scrollTop }";
@@ -299,7 +299,7 @@ async fn closed_shadow_roots_and_frames_of_other_sites_are_acted_in() {
     let within = scene.place("textbox", "Within").await;
     scene.act(Act::Fill(within, "across".to_owned())).await.expect("filled");
     assert_eq!(said(&scene).await, Ok("across".into()));
-    // What covers the frame covers what is in it.
+    // An element over the frame covers the frame's content too.
     let lid = "lid.style.cssText = 'position:fixed;inset:0;background:#fff'; lid.id = 'lid'; true";
     assert_eq!(crate::kit::said(&scene.page, lid).await, true);
     let covered = scene.act(Act::Click(inside.clone())).await;

@@ -124,7 +124,7 @@ async fn a_person_may_decline_or_not_answer_at_all() {
     assert_eq!(*browser.state().borrow(), State::Off);
     until("the end of the question", async || (!desk.is_darkened()).then_some(())).await;
 
-    // A caller that goes away takes no question back, and the next one waits for the same.
+    // A caller that disappears does not withdraw the question, and the next caller waits for the same one.
     let gone = {
         let browser = browser.clone();
         tokio::spawn(async move { browser.connect().await })
@@ -144,7 +144,8 @@ async fn a_person_may_decline_or_not_answer_at_all() {
     assert_eq!(asking.await.expect("its end").map(drop), Err(ConnectError::Cancelled));
     assert_eq!(*browser.state().borrow(), State::Off);
 
-    // Its question stays until the person closes it, and the next one is another. Their own tab is what it was.
+    // Its question stays until the person closes it, and the next caller gets another one. The person's own tab
+    // is unchanged.
     assert!(desk.is_darkened(), "the browser still asks");
     until("the end of the question", async || {
         desk.hands(&["key", "Escape", "sleep", "0.3"]);
@@ -176,7 +177,7 @@ async fn a_killed_browser_is_noticed_at_once_and_its_old_file_fools_nobody() {
     let own = Own::find(&connected.tabs).await;
     let never = EvaluateParams { await_promise: Some(true), ..EvaluateParams::new("new Promise(() => {})") };
     let waiting = tokio::spawn(async move { page.call(never, PATIENCE).await.map(drop) });
-    // Its answer also says that the call before it was sent.
+    // Its answer also shows that the call before it was sent.
     own.is_as_before(&connected.tabs).await;
     chromium.kill();
     let end = tokio::time::timeout(std::time::Duration::from_secs(5), waiting)
@@ -233,7 +234,7 @@ async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     let Some(program) = chromium() else { return };
     let site = Site::start(&[("/", "<title>First</title>one")]).await;
     let desk = Desk::start(Frame::None).await;
-    // Octo starts the program with its own environment: the display is this script's to say.
+    // Octo starts the program with its own environment, so this script sets the display.
     let script = desk.home().join("browser");
     let display = desk
         .command("env")
@@ -267,7 +268,7 @@ async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     let behind = connected.tabs.open_behind("about:blank").await.expect("opened");
     let listed = connected.tabs.find(behind.number).await.expect("it is there");
     assert!(listed.place.is_none_or(|place| !place.shown), "nobody is disturbed: {listed:?}");
-    // What was set a moment before its end is still there after it.
+    // Data set a moment before its end is still there after it.
     crate::kit::said(&page, "document.cookie = 'told=once; max-age=9999'; localStorage.told = 'yes'; true")
         .await;
     let before = Instant::now();
@@ -289,7 +290,7 @@ async fn a_separate_browser_speaks_over_a_pipe_and_ends_with_its_last_handle() {
     until("the end of the browser", async || running(&profile).is_empty().then_some(())).await;
 }
 
-/// The processes that were started with this in their arguments.
+/// Returns the processes that were started with this in their arguments.
 fn running(argument: &str) -> Vec<String> {
     let processes = fs::read_dir("/proc").expect("processes").flatten();
     let lines = processes.filter_map(|it| fs::read(it.path().join("cmdline")).ok());

@@ -1,5 +1,5 @@
-//! What a model's picture of a page does not show. Every field has a colour of its own: one that is covered is gone
-//! from the picture.
+//! The parts of a page a model's picture does not show. Every field has its own colour: the colour of a covered
+//! field is missing from the picture.
 
 use crate::kit::{Chromium, Desk, Frame, PATIENCE, Site, Start, chromium, said, tab, until};
 use image::RgbaImage;
@@ -10,7 +10,7 @@ use octo_browser::{
     snapshot::{Filter, WHOLE},
 };
 
-/// Colours of what is covered, each with the field that has it.
+/// Colours of covered fields, each with its field.
 const COVERED: [(&str, [u8; 3]); 12] = [
     ("a password", [255, 0, 0]),
     ("a password nobody is told of", [255, 128, 0]),
@@ -25,7 +25,7 @@ const COVERED: [(&str, [u8; 3]); 12] = [
     ("the same, told to nobody who listens", [60, 180, 180]),
     ("a password in a frame that is mirrored", [128, 64, 64]),
 ];
-/// And of what is not.
+/// Colours of uncovered fields.
 const PLAIN: [(&str, [u8; 3]); 3] =
     [("a name", [0, 200, 0]), ("a name in a frame", [0, 120, 60]), ("other text", [90, 60, 30])];
 
@@ -72,7 +72,7 @@ fn read(bytes: &[u8]) -> RgbaImage {
     image::load_from_memory(bytes).expect("a picture").into_rgba8()
 }
 
-/// How many points have a colour.
+/// Returns the number of points with this colour.
 fn points(image: &RgbaImage, [red, green, blue]: [u8; 3]) -> usize {
     image.pixels().filter(|pixel| pixel.0 == [red, green, blue, 255]).count()
 }
@@ -89,7 +89,7 @@ async fn fields_for_secrets_and_secrets_that_are_written_are_covered_in_a_pictur
     covered(&[]).await;
 }
 
-/// A picture is in the page's own measure then, and the browser's places in the screen's.
+/// The picture then uses the page's units, and the browser's positions use the screen's.
 #[tokio::test]
 async fn they_are_covered_as_well_on_a_screen_of_more_pixels() {
     covered(&["--headless=new", "--force-device-scale-factor=2"]).await;
@@ -108,7 +108,7 @@ async fn covered(arguments: &[&str]) {
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");
     let mut view = View::default();
-    // All frames are there once their fields are; what is covered in a picture is in no text either.
+    // All frames are loaded once their fields are; covered text appears in no text either.
     let text = until("the frames", async || {
         let text = view.look(&page).await.ok()?.render(WHOLE, Filter::default()).text;
         (text.matches("filled").count() >= 9).then_some(text)
@@ -133,7 +133,7 @@ async fn covered(arguments: &[&str]) {
     assert_eq!(shot.covered, COVERED.len() + "s3cret-Horse".len() - 1);
     assert_eq!(said(&page, "window.changed").await, 0, "the page is not touched for it");
 
-    // Of one element, after the page was scrolled to it; and what was shown before is still known by its number.
+    // A picture of one element, after the page scrolled to it; elements shown before keep their numbers.
     let text = view.look(&page).await.expect("a look").render(WHOLE, Filter::default()).text;
     let number = text.split_once("button \"Press\" [").expect("a button").1;
     let number: u32 = number.split_once(']').expect("its number").0.parse().expect("a number");
@@ -153,7 +153,7 @@ async fn covered(arguments: &[&str]) {
     assert!(view.locate(&page, number).await.is_ok_and(|located| located.number == number));
 }
 
-/// Covers are counted from the window's corner, the picture from the page's.
+/// Covers are measured from the window's corner, the picture from the page's.
 #[tokio::test]
 async fn a_page_that_is_scrolled_meanwhile_gives_no_picture() {
     if chromium().is_none() {
@@ -194,7 +194,8 @@ async fn numbers_are_drawn_where_their_elements_are() {
     let found = tab(&connected.tabs, "Fields").await;
     let page = Page::attach(&connected.link, &found.target).await.expect("attached");
     let mut view = View::default();
-    // Each comes in its own time, and a box that comes between the look and the picture is in one of them alone.
+    // Each loads at its own time, and a box that appears between the snapshot and the picture is in only one of
+    // them.
     until("all that is seen of the page and its four frames", async || {
         (view.look(&page).await.ok()?.boxes().len() == 12).then_some(())
     })
@@ -211,7 +212,7 @@ async fn numbers_are_drawn_where_their_elements_are() {
     for (number, spot) in boxes {
         let place = view.refs().lookup(number).expect("a place").clone();
         let known = view.refs().known(number).expect("it is known").clone();
-        // Frames that are shown smaller are counted in their own measure.
+        // Frames that are scaled down use their own units.
         if place.session == *page.session().inner() {
             let real = page.spot(&place).await.expect("it is there");
             let near = (real.left - spot.left).abs() < 1.0 && (real.top - spot.top).abs() < 1.0;
@@ -221,7 +222,7 @@ async fn numbers_are_drawn_where_their_elements_are() {
             framed.push(known.name);
         }
     }
-    // The others are fields that are covered, their numbers too.
+    // The others are covered fields, their numbers too.
     assert_eq!(framed, ["Name", "Town", "Press"]);
     assert_eq!(said(&page, "window.changed").await, 0, "nothing is drawn onto the page");
 }

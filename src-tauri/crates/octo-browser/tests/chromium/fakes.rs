@@ -1,4 +1,4 @@
-//! What listens as a browser does and is none: how late it answers, and whose the port is, are in the test's hands.
+//! Servers that listen like a browser but are none: the test decides how late they answer and whose port it is.
 
 use async_tungstenite::{tokio::accept_async, tungstenite::Message};
 use futures::StreamExt as _;
@@ -15,10 +15,11 @@ use tokio::{
     sync::{mpsc, oneshot},
 };
 
-/// A browser that asks its person: it tells nobody its version, and lets in who dials.
+/// A browser that asks its person: it reports no version, and accepts any connection.
 struct Asking {
     port: u16,
-    /// One for each connection: its first command came, and is answered once this is told.
+    /// One per connection: sent when its first command arrives; the command is answered once the sender is
+    /// used.
     heard: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
 }
 
@@ -58,7 +59,7 @@ async fn serve(mut stream: TcpStream, tell: mpsc::UnboundedSender<oneshot::Sende
     while let Some(Ok(_)) = socket.next().await {}
 }
 
-/// Writes down a port, as a browser of this folder did so long ago.
+/// Writes a port file as a browser of this folder would have, this long ago.
 fn write_down(folder: &Path, port: u16, id: &str, ago: Duration) {
     fs::create_dir_all(folder).expect("a profile");
     let path = folder.join("DevToolsActivePort");
@@ -89,7 +90,7 @@ async fn what_its_person_allowed_is_waited_for_however_late_the_browser_answers(
     assert!(matches!(*browser.state().borrow(), State::Connected { mode: Mode::Approval, .. }));
     browser.disconnect();
     drop(connected);
-    // Who does not want to wait gives up.
+    // A caller that does not want to wait gives up.
     let attempt = connect();
     let _never = asking.heard.recv().await.expect("its first command");
     browser.cancel();

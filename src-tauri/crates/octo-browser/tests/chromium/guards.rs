@@ -1,4 +1,4 @@
-//! What is looked at and pressed is what was decided on.
+//! The element that is read and clicked is the one the decision was made about.
 
 use crate::{
     acting::Scene,
@@ -11,7 +11,7 @@ use octo_browser::{
 };
 use std::time::Duration;
 
-/// An element by its id, whatever a snapshot makes of it.
+/// Finds an element by its id, independently of a snapshot.
 async fn by_id(scene: &Scene, id: &str) -> Place {
     let [left, top] =
         ["left", "top"].map(|side| format!("document.getElementById('{id}').getBoundingClientRect().{side}"));
@@ -54,7 +54,7 @@ async fn a_page_that_leaves_while_it_is_read_is_read_as_one_document() {
     assert!(first.frames.first().is_some_and(|root| root.url.ends_with("/leaving")));
     scene.page.call(EvaluateParams::new("go()"), Duration::from_secs(5)).await.expect("it goes");
     let mut seen = Vec::new();
-    // Read again and again, so that one reading is under way when the other page comes.
+    // Read repeatedly, so that one reading is under way when the other page arrives.
     for _ in 0..60 {
         let captured = match scene.page.capture().await {
             Ok(captured) => captured,
@@ -96,8 +96,8 @@ async fn where_an_act_is_done_is_pointed_out_before_it_and_waited_for_where_it_w
     }
     let mut scene = Scene::start("/pointed", "Pointed").await;
     let press = scene.place("button", "Press").await;
-    // What nobody was asked about waits for no pointer. A busy machine may take as long once, not each time; how little
-    // it is, is a figure of the bench.
+    // An act that needed no question does not wait for the pointer. A busy machine may be slow once, but not
+    // each time; the bench measures the actual delay.
     let mut at_once = false;
     for _ in 0..5 {
         scene.act(Act::Click(press.clone())).await.expect("pressed");

@@ -13,13 +13,13 @@ pub(crate) use site::Site;
 
 use std::time::Duration;
 
-/// How long anything may take on a busy machine before a test gives up.
+/// Timeout for any step on a busy machine, after which a test gives up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often a condition without a signal of its own is looked at.
+/// Polling interval for a condition without a signal.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// Waits until something is there.
+/// Waits until `look` returns something.
 pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let looking = async {
         loop {
@@ -32,12 +32,12 @@ pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T
     tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("{what} never came"))
 }
 
-/// A page of the browser's with this title.
+/// Returns a tab of the browser with this title.
 pub(crate) async fn tab(tabs: &octo_browser::Tabs, title: &str) -> octo_browser::Tab {
     until(title, async || tabs.list().await.expect("tabs").into_iter().find(|tab| tab.title == title)).await
 }
 
-/// What is to be the same before and after: every other tab's name, title and address.
+/// Returns the state that must not change: every other tab's name, title and address.
 pub(crate) async fn others(
     tabs: &octo_browser::Tabs,
     but: &octo_browser::Tab,
@@ -47,17 +47,17 @@ pub(crate) async fn others(
     others.map(|tab| (tab.target.inner().clone(), tab.title, tab.url)).collect()
 }
 
-/// A page of the person's, beside those that a test works in. Its title counts how often it was loaded.
+/// A page of the person's, next to those a test works in. Its title counts its loads.
 pub(crate) const OWN: (&str, &str) = (
     "/own",
     "<title>Own</title><script>sessionStorage.loads = 1 + (sessionStorage.loads | 0); document.title = 'Own ' + sessionStorage.loads;</script>the person's own",
 );
 
-/// The person's own tab, in which nothing is done.
+/// The person's own tab, which no test touches.
 pub(crate) struct Own(octo_browser::Tab);
 
 impl Own {
-    /// Where it is: another site than the others, so that no process is shared with them.
+    /// Its address: a different site from the others, so that it shares no process with them.
     pub(crate) fn url(site: &Site) -> String {
         site.url(OWN.0).replace("127.0.0.1", "localhost")
     }
@@ -66,7 +66,7 @@ impl Own {
         Self(tab(tabs, "Own 1").await)
     }
 
-    /// At the end it is what it was: there, at the same address, never loaded again and nobody else's.
+    /// Checks that the tab is still open at the same address, was never reloaded and belongs to no one else.
     pub(crate) async fn is_as_before(&self, tabs: &octo_browser::Tabs) {
         let now = tabs.list().await.expect("tabs").into_iter().find(|tab| tab.number == self.0.number);
         let of = |tab: &octo_browser::Tab| {
@@ -76,7 +76,7 @@ impl Own {
     }
 }
 
-/// What a page's script says.
+/// Returns the result of a script in the page.
 pub(crate) async fn said(page: &octo_browser::Page, script: &str) -> serde_json::Value {
     let command = octo_browser::cdp::js_protocol::runtime::EvaluateParams {
         return_by_value: Some(true),

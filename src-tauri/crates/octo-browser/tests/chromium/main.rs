@@ -1,6 +1,6 @@
-//! The crate against the real Chromium, headed, on a display of its own. Every test has its own profile, and a port
-//! the system chose or none. Without Chromium there is nothing to test: outside of continuous integration that is
-//! said and passed over.
+//! The crate against the real Chromium, headed, on its own display. Every test has its own profile, and either
+//! no port or one the system chose. Without Chromium the tests are skipped with a message, except in continuous
+//! integration.
 #![expect(clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "a test")]
 #![cfg(target_os = "linux")]
 

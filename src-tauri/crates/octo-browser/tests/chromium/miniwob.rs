@@ -1,8 +1,11 @@
-//! MiniWoB++ (Farama, MIT): 130 small pages that nobody here wrote, each with a task in one sentence and a reward.
-//! Oracles of a few rules solve them, and they act as a model does: they read the text of snapshots and name elements
-//! by their numbers. What they prove is that everything a task needs is in the text and can be done by its number.
+//! MiniWoB++ (Farama, MIT): 130 small pages from outside this project, each with a task in one sentence and a
+//! reward.
 //!
-//! `OCTO_MINIWOB=click-link,enter-text` plays these alone; with `OCTO_MINIWOB_TEXT` the test of all pages prints them.
+//! Oracles with a few rules solve them, acting as a model does: they read the text of snapshots and address
+//! elements by number. They prove that the text contains everything a task needs and that its numbers suffice.
+//!
+//! `OCTO_MINIWOB=click-link,enter-text` runs only these; with `OCTO_MINIWOB_TEXT` the test of all pages prints
+//! them.
 
 mod coverage;
 mod oracles;
@@ -16,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Where the set-up of the tests unpacks the pages. `None` where they are not there and nobody promised them.
+/// Returns the folder where the test setup unpacks the pages, or `None` if they are missing and not required.
 fn pages() -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("miniwob").join("miniwob").join("html");
     if !folder.join("miniwob").is_dir() {
@@ -31,7 +34,7 @@ fn is_soak() -> bool {
     std::env::var_os("OCTO_SOAK").is_some()
 }
 
-/// A browser with one page in it, to be taken from task to task.
+/// A browser with one page, which moves from task to task.
 struct Playground {
     _desk: Desk,
     _chromium: Chromium,
@@ -58,11 +61,11 @@ impl Playground {
     }
 }
 
-/// What an oracle says of a task that does not say what it wants: two mails by the same person, of which it wants
-/// one. It is asked again, with another seed.
+/// An oracle's answer to a task that does not specify its target: two mails by the same person, only one of
+/// them wanted. The task is tried again with another seed.
 const AMBIGUOUS: &str = "the task means one of two and does not say which";
 
-/// Plays one task. Why it was not solved, if it was not.
+/// Plays one task. Returns the reason if it was not solved.
 async fn play(ground: &Playground, task: &str, oracle: oracles::Oracle, seed: u32) -> Option<String> {
     for seed in [seed, seed + 100, seed + 200] {
         let began = Instant::now();
@@ -79,7 +82,7 @@ async fn play(ground: &Playground, task: &str, oracle: oracles::Oracle, seed: u3
             Ok(Ok(())) => String::new(),
         };
         eprintln!("{task} {seed}: {reward} in {} acts, {} ms", player.acts, began.elapsed().as_millis());
-        // Some tasks pay less for a hand that is slow.
+        // Some tasks pay less for slow input.
         if reward > 0.0 {
             return None;
         }
@@ -114,7 +117,7 @@ async fn oracles_solve_their_tasks_by_text_and_numbers_alone() {
     assert!(failed.is_empty(), "{} of {played} failed:\n{}", failed.len(), failed.join("\n\n"));
 }
 
-/// The names of all pages, in the order of the alphabet.
+/// Returns the names of all pages, in alphabetical order.
 fn tasks(folder: &std::path::Path) -> Vec<String> {
     let pages = std::fs::read_dir(folder.join("miniwob")).expect("pages");
     let name = |page: std::fs::DirEntry| page.file_name().to_str()?.strip_suffix(".html").map(str::to_owned);
@@ -123,7 +126,7 @@ fn tasks(folder: &std::path::Path) -> Vec<String> {
     tasks
 }
 
-/// No task is passed over in silence: of every page it is said whether it is attempted, and why not.
+/// No task is skipped silently: every page is listed as attempted or with the reason why not.
 #[test]
 fn every_task_is_attempted_or_left_out_for_a_reason() {
     let Some(folder) = pages() else { return };

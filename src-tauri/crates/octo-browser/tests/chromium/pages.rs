@@ -59,7 +59,7 @@ impl Scene {
         Self { site, desk, _chromium: chromium, recording, connected, own }
     }
 
-    /// At the end of every case the person's other tab is exactly as before.
+    /// Checks that the person's other tab is unchanged at the end of every case.
     async fn ends(self) {
         self.own.is_as_before(&self.connected.tabs).await;
         self.recording.is_decent();
@@ -102,7 +102,7 @@ async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
     assert_eq!(page.travel(History::Forward).await, Ok(Arrival::SameDocument));
     assert_eq!(page.travel(History::Forward).await, Err(NavigateError::NoSuchPage(History::Forward)));
 
-    // `.invalid` never exists.
+    // `.invalid` never resolves.
     let failed = page.navigate("http://nowhere.invalid/").await;
     assert!(matches!(&failed, Err(NavigateError::Failed { name }) if name.starts_with("ERR_")), "{failed:?}");
     until("the error page", async || (page.origin() == "null").then_some(())).await;
@@ -112,7 +112,7 @@ async fn a_page_goes_where_it_is_told_and_says_what_it_shows() {
     );
     assert_eq!(page.navigate(&scene.site.url("/")).await, Ok(Arrival::Loaded));
 
-    // A closed tab is told at once, and fails what is asked of it.
+    // The closing of a tab is reported at once, and pending requests to it fail.
     let mut events = page.events();
     let never = EvaluateParams { await_promise: Some(true), ..EvaluateParams::new("new Promise(() => {})") };
     let asked = {
@@ -162,7 +162,7 @@ async fn a_dialog_ends_the_wait_and_is_answered() {
     assert_eq!(said(&page, "said").await, "you");
     assert_eq!(page.answer(Answer::Dismiss).await, Err(PageError::NoDialog));
 
-    // A page asks before it goes only when its person touched it.
+    // A page asks before it closes only if its person interacted with it.
     let mouse = |kind| octo_browser::cdp::browser_protocol::input::DispatchMouseEventParams {
         button: Some(octo_browser::cdp::browser_protocol::input::MouseButton::Left),
         click_count: Some(1),
@@ -222,9 +222,9 @@ async fn a_tab_that_does_not_answer_is_left_alone_and_the_reason_is_told() {
         return;
     }
     let scene = Scene::start(Frame::None, &["/alert", "/other"], &[]).await;
-    // In front its alert stays open, and was open before anyone attached.
+    // A foreground page keeps its alert open; this one was open before anyone attached.
     let held = tab(&scene.connected.tabs, "Alert").await;
-    // While the browser still starts, its other pages compute and make it look like a script without end.
+    // While the browser still starts, its other pages use the CPU and look like an endless script.
     until("the alert", async || match Page::attach(&scene.connected.link, &held.target).await {
         Err(PageError::Silent(Liveness::DialogOpen)) => Some(()),
         Ok(_) | Err(PageError::Silent(Liveness::Hung)) => None,
@@ -247,7 +247,7 @@ async fn a_tab_that_does_not_answer_is_left_alone_and_the_reason_is_told() {
         .await
         .expect("opened")
         .target_id;
-    // On a busy machine a page that only begins is silent too, and computes nothing.
+    // On a busy machine, a page that is only starting is silent too, without computing anything.
     until("the loop", async || match Page::attach(&scene.connected.link, &hung).await {
         Err(PageError::Silent(Liveness::Hung)) => Some(()),
         Ok(_) | Err(PageError::Silent(Liveness::DialogOpen)) => None,
@@ -343,7 +343,7 @@ async fn a_hundred_tabs_cost_one_command_and_only_the_one_in_use_is_spoken_to() 
     }
     let tabs = until("all tabs", async || {
         let tabs = scene.connected.tabs.list().await.expect("tabs");
-        // One that is still loading has its address for a title.
+        // A page that is still loading has its address as its title.
         let there = tabs.iter().filter(|tab| tab.title == "Other").count();
         (tabs.len() == 100 && there == 98).then_some(tabs)
     })
@@ -449,14 +449,14 @@ async fn a_tab_the_browser_put_to_sleep_stays_asleep_until_it_is_brought_to_the_
     tab(&scene.connected.tabs, "Other").await;
     let sleeping = scene.connected.tabs.open("chrome://discards/").await.expect("opened");
     let panel = Page::attach(&scene.connected.link, &sleeping.target).await.expect("attached");
-    // The browser's own page for it, by its own button.
+    // The browser's own page for this, with its own button.
     let press = "(() => { let done = false; const walk = root => root.querySelectorAll('*').forEach(it => { \
                  if (it.shadowRoot) walk(it.shadowRoot); \
                  if (it.tagName == 'TR' && it.textContent.includes('/other')) { \
                  const button = [...it.querySelectorAll('*')].find(it => !it.children.length && /Urgent Discard/.test(it.textContent)); \
                  if (button) { button.click(); done = true; } } }); walk(document); return done; })()";
     until("its button", async || (said(&panel, press).await == true).then_some(())).await;
-    // What sleeps has another name in the protocol than what was awake.
+    // A sleeping tab has a different id in the protocol than it had when awake.
     let other = until("the sleep", async || {
         let other = tab(&scene.connected.tabs, "Other").await;
         match Page::attach(&scene.connected.link, &other.target).await {

@@ -1,11 +1,11 @@
-//! What a page asks of the browser itself, the person's place and the like: the browser asks its person, and what the
-//! agent does reaches the page alone. No event of the protocol tells that such a question stands, so the model is not
-//! told of it; it reads what the page says.
+//! Permissions a page asks the browser for, such as the person's location: the browser asks its person, and the
+//! agent's acts reach only the page. No protocol event reports such a prompt, so the model does not learn of
+//! it; it reads the page's text.
 
 use crate::kit::{Chromium, Desk, Frame, OWN, Own, Recording, Site, Start, chromium, said, tab, until};
 use octo_browser::{Act, Audience, Page, View, snapshot::Query, snapshot::WHOLE};
 
-/// A page that asks for something by a press of its button, and tells what it got and how the permission stands.
+/// A page that requests a permission on a button press, and shows the result and the permission's state.
 macro_rules! asking {
     ($title:literal, $name:literal, $ask:literal) => {
         concat!(
@@ -40,8 +40,8 @@ async fn leave_to_notify_the_person_is_asked_for_by_the_browser_alone() {
     asked_by_the_browser_alone("/notes", "Notes").await;
 }
 
-/// The agent presses the button: the page gets neither a yes nor a no, whatever else the agent does, since the question
-/// stands in the browser's own window.
+/// The agent clicks the button: the page gets neither a yes nor a no, whatever else the agent does, because the
+/// prompt is in the browser's own window.
 async fn asked_by_the_browser_alone(path: &str, title: &str) {
     if chromium().is_none() {
         return;
@@ -78,7 +78,7 @@ async fn asked_by_the_browser_alone(path: &str, title: &str) {
     own.is_as_before(&connected.tabs).await;
 }
 
-/// What the page got, and how the permission stands.
+/// Returns the page's result and the permission's state.
 async fn stands(page: &Page) -> [String; 2] {
     let told = said(page, "[got.textContent, state.textContent]").await;
     serde_json::from_value(told).expect("two texts")

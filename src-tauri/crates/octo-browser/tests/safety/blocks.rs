@@ -10,7 +10,7 @@ fn written(text: &str) -> String {
     block(&page, 10_000, &Redactor::default())
 }
 
-/// Only letters, as they are read.
+/// Keeps only letters, as they are read.
 fn letters(text: &str) -> String {
     text.chars().filter(|character| !character.is_whitespace()).flat_map(char::to_lowercase).collect()
 }

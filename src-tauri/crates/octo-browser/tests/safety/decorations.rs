@@ -1,4 +1,4 @@
-//! Whatever is put around and into a word that asks, it still asks.
+//! A word that must ask still asks, whatever is put around or into it.
 
 use super::{asked, button};
 use octo_browser::safety::Action;
@@ -42,7 +42,7 @@ fn cases() -> u32 {
     if std::env::var_os("OCTO_SOAK").is_some() { 20_000 } else { 2_000 }
 }
 
-/// One way to dress a word up.
+/// Returns one way to disguise a word.
 fn dressed(word: &str, way: u8, at: usize) -> String {
     let mut letters: Vec<char> = word.chars().collect();
     let at = at % (letters.len() + 1);
@@ -66,7 +66,7 @@ fn dressed(word: &str, way: u8, at: usize) -> String {
             .collect(),
         6 => format!("\u{202a}{word}\u{202c}"),
         7 => format!("Please continue: {word}."),
-        // Letters of another script that look the same.
+        // Lookalike letters of another script.
         _ => word
             .chars()
             .map(|letter| match letter {

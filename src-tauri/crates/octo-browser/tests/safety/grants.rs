@@ -1,4 +1,4 @@
-//! Where a task may be, step by step.
+//! The sites a task may use, step by step.
 
 use super::site;
 use octo_browser::safety::{
@@ -141,7 +141,7 @@ fn what_is_taken_back_asks_again() {
 }
 
 proptest! {
-    /// Whatever is asked, granted and walked through: only what was granted is allowed.
+    /// Whatever is requested, granted and visited: only granted sites are allowed.
     #[test]
     fn only_what_was_granted_is_allowed(
         steps in proptest::collection::vec((0_usize..4, 0_u8..4, 0_usize..5), 0..40),

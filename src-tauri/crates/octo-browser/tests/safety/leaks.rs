@@ -1,4 +1,4 @@
-//! What an address tells, and what is carried from site to site.
+//! Information in an address, and data carried from site to site.
 
 use super::{asked_with, button, site, text_line};
 use octo_browser::safety::{Action, Keys, Leak, Memory, Sink};
@@ -74,7 +74,7 @@ fn plain_addresses_are_opened() {
         "https://news.example/2026/11/22/a-long-headline-with-many-words-that-says-what-happened-today",
         "https://maps.example/@52.520008,13.404954,15z",
         "https://a.example/?ts=1763799600000",
-        // A page showed it as it stands: following it tells nothing new.
+        // A page showed exactly this address: following it reveals nothing new.
         "https://docs.example/a?token=0123456789abcdef0123456789abcdef01",
     ] {
         assert_eq!(opening(url), [], "{url}");
@@ -208,7 +208,7 @@ fn the_memory_is_bounded_and_forgets_the_oldest() {
     );
 }
 
-/// A page with so many frames, each of another site and with a text of its own.
+/// Returns a page with this many frames, each of another site and with its own text.
 fn page_of_frames(page: &str, many: usize) -> Vec<(String, String)> {
     let frame = |at: usize| {
         let words: String = (0..20).map(|word| format!("frame{at}word{word} ")).collect();
@@ -237,7 +237,7 @@ fn the_frames_of_one_page_make_nobody_forget_what_was_read_elsewhere() {
         show(&mut memory, &mail);
         let mut page = page_of_frames("crowd.example", many);
         show(&mut memory, &page);
-        // The crowd shows the other page's frame itself, to have it among its own.
+        // The page with many frames shows the other page's frame itself, to include it among its own.
         page.insert(1, mail[1].clone());
         show(&mut memory, &page);
         for (text, from) in [(LETTER, "https://mail.example"), (bill, "https://letters.example")] {

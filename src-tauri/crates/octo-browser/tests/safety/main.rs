@@ -1,4 +1,5 @@
-//! The safety rules through their public seams: tables of what must ask and what must not, and invariants.
+//! The safety rules through their public interface: tables of actions that must and must not ask, and
+//! invariants.
 #![expect(clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod blocks;
@@ -43,7 +44,7 @@ fn link(name: &str, href: &str) -> Element {
     }
 }
 
-/// A line of text outside of any form.
+/// Returns a text field outside any form.
 fn text_line(name: &str) -> Element {
     Element {
         role: "textbox".into(),
@@ -56,7 +57,7 @@ fn text_line(name: &str) -> Element {
     }
 }
 
-/// What is asked about an action on a plain page of `https://a.example`.
+/// Returns the sinks of an action on a plain page of `https://a.example`.
 fn asked(language: Option<&str>, element: &Element, action: Action<'_>) -> Vec<Sink> {
     asked_with(&Memory::default(), language, element, action)
 }

@@ -1,13 +1,13 @@
-//! Names of buttons: which ask, in every language, and which must not. One row a name.
+//! Names of buttons in every language: those that ask and those that must not. One row per name.
 
 use super::{asked, button, link};
 use octo_browser::safety::{Action, Deed, Sink};
 
-/// Names that ask, by language and what they do.
+/// Names that ask, by language and effect.
 const ASK: &str = include_str!("ask.txt");
-/// Names that ask although somebody tried to hide it.
+/// Names that ask despite attempts to disguise them.
 const HOSTILE: &str = include_str!("hostile.txt");
-/// Names that do nothing of the kind.
+/// Names without such an effect.
 const PLAIN: &str = include_str!("plain.txt");
 
 fn deed_of(name: &str) -> Deed {
@@ -45,7 +45,7 @@ fn names_that_cannot_be_taken_back_ask_in_every_language() {
             if !matches!(&sinks[..], [Sink::Says(_)]) {
                 wrong.push(format!("{language} {deed} {name}: {sinks:?}"));
             }
-            // The page may say any language, or none: it still asks.
+            // Whatever language the page claims, or none: it still asks.
             for other in [None, Some("xx-Unknown"), Some("")] {
                 let sinks = asked(other, &button(name), Action::Click);
                 if sinks.is_empty() {

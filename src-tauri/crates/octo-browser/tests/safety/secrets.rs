@@ -1,4 +1,4 @@
-//! Secrets: typed only where they belong, and out of every text again.
+//! Secrets: typed only where they belong, and removed from every text.
 
 use super::site;
 use base64::{

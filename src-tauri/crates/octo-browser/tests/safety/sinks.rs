@@ -1,4 +1,4 @@
-//! Actions and what they set off, apart from names.
+//! Actions and their effects, independent of names.
 
 use super::{asked, asked_with, button, link, site, text_line};
 use octo_browser::safety::{
@@ -72,7 +72,7 @@ fn sending_a_form_that_matters_asks() {
         ),
         (submit(form(vec![], "mailto:x@evil.example", &[])), vec![Sink::SubmitsElsewhere(None)]),
         (submit(form(vec![field("text", "", "Name")], here, &[])), vec![]),
-        // A script's button in the form may send it too; one that only shows the password does not.
+        // A script's button in the form may submit it too; a button that only shows the password does not.
         (
             Element { form: form(login(), here, &[]), ..button("Go") },
             vec![Sink::Submits(Sensitive::Password)],
@@ -82,12 +82,12 @@ fn sending_a_form_that_matters_asks() {
             Element { form: form(login(), here, &[]), ..button("Show password and go") },
             vec![Sink::Submits(Sensitive::Password)],
         ),
-        // What is called harmless but sends, sends.
+        // A control with a harmless name that submits counts as submitting.
         (
             Element { name: "Cancel".into(), ..submit(form(login(), here, &[])) },
             vec![Sink::Submits(Sensitive::Password)],
         ),
-        // The role says it is a field; the tag says it is not.
+        // The role says field; the tag does not.
         (
             Element { role: "textbox".into(), tag: "div".into(), ..button("Delete") },
             vec![Sink::Says(Deed::Delete)],
@@ -111,7 +111,7 @@ fn enter_is_the_forms_button() {
             vec![Sink::SubmitsElsewhere(Some(site("https://b.example")))],
         ),
         (in_form(form(vec![], here, &["Search"])), vec![]),
-        // A conversation: its button is a picture, or there is none.
+        // A chat: its button is a picture, or missing.
         (in_form(form(vec![], here, &[" \n \u{200b}"])), vec![Sink::Enter]),
         (in_form(form(vec![], here, &["", "Help"])), vec![Sink::Enter]),
         (in_form(form(vec![], here, &[])), vec![Sink::Enter]),
@@ -156,7 +156,7 @@ fn keys_are_what_they_do() {
         (text_line("Name"), "Control+a", false),
         (text_line("Name"), "Control+v", true),
         (text_line("Name"), "x", false),
-        // Every name the keyboard has for a key, and every key that pastes.
+        // Every key name, and every key that pastes.
         (text_line("Name"), "Mod+V", true),
         (text_line("Name"), "ControlOrMeta+v", true),
         (text_line("Name"), "CmdOrCtrl+Shift+V", true),
@@ -263,7 +263,7 @@ fn what_is_set_at_once_and_sends_its_form_is_judged_as_sending_it() {
         ("date", set("2026-11-22")),
         ("time", set("09:30")),
         ("color", set("#ff0000")),
-        // A line of text tells of its change when it is left, which is no act that is weighed.
+        // A text field reports its change when it loses the focus, which is not an assessed act.
         ("text", set("Anna")),
     ] {
         for (form, sends, expected) in [

@@ -1,4 +1,4 @@
-//! What pressing an element sets off, found from what a page cannot dress up.
+//! The effect of activating an element, derived from facts that a page cannot disguise.
 
 use super::super::{
     address::Address,
@@ -6,18 +6,18 @@ use super::super::{
     fold::fold,
 };
 
-/// What pressing an element sets off.
+/// The effect of activating an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Activation {
-    /// It only gets the focus, or a list of choices opens.
+    /// Only gives it the focus, or opens a list of choices.
     Nothing,
-    /// A box is ticked or a choice made.
+    /// Ticks a checkbox or makes a choice.
     Tick,
-    /// Another page is opened.
+    /// Opens another page.
     Link,
-    /// A form is sent.
+    /// Submits a form.
     Submit,
-    /// Anything.
+    /// May have any effect.
     Button,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn activation(element: &Element) -> Activation {
         ("input", "submit" | "image") => Activation::Submit,
         ("input", "button" | "reset") => Activation::Button,
         ("input", "checkbox" | "radio") | ("label", _) => Activation::Tick,
-        // Pressed in a list that stands open, it is chosen.
+        // A click in an open list chooses the option.
         ("option", _) => Activation::Tick,
         ("input" | "textarea" | "select" | "optgroup", _) => Activation::Nothing,
         ("a" | "area", _) if leads(element) => Activation::Link,
@@ -40,13 +40,13 @@ pub(super) fn activation(element: &Element) -> Activation {
     }
 }
 
-/// Whether it leads to a page, rather than to code or into its own page.
+/// Returns whether it leads to another page, rather than to code or within its own page.
 fn leads(element: &Element) -> bool {
     let Some(href) = element.href.as_deref() else { return false };
     matches!(Address::of(href), Address::Web(_) | Address::Near(_)) && !href.contains('#')
 }
 
-/// Names of buttons that send nothing, in a form that asks for a password or a card.
+/// Names of buttons that submit nothing, in a form that asks for a password or a card.
 const QUIET: [&str; 46] = [
     "show",
     "hide",
@@ -96,7 +96,8 @@ const QUIET: [&str; 46] = [
     "취소",
 ];
 
-/// Whether a name is one of a button that sends nothing. The whole name, so nothing else hides in it.
+/// Returns whether a button with this name submits nothing. Compares the whole name, so nothing else can hide
+/// in it.
 pub(super) fn is_quiet(name: &str) -> bool {
     let name = fold(name);
     let name = name.trim();

@@ -1,4 +1,4 @@
-//! What a key does: it moves, writes, sends or presses, or is a shortcut that nobody knows.
+//! The effect of a key: it moves, writes, submits or activates, or is an unknown shortcut.
 
 use super::{
     super::{
@@ -14,9 +14,9 @@ use super::{
 };
 use crate::act::{HeldKeys, Stroke};
 
-/// What a key does where it is pressed.
+/// Returns the consequences of a key press.
 pub(super) fn pressed(act: &Act<'_>, key: &str, to: Option<&Site>, memory: &Memory) -> Vec<Sink> {
-    // What is no key is not pressed either.
+    // An invalid key is not pressed either.
     let Some(stroke) = Stroke::read(key) else { return vec![Sink::Unknown] };
     let (code, held) = (stroke.code(), stroke.held());
     let Target::Element(element) = act.target else {
@@ -28,7 +28,7 @@ pub(super) fn pressed(act: &Act<'_>, key: &str, to: Option<&Site>, memory: &Memo
     };
     let writes = element.editing != Editing::None;
     if matches!(code, "Enter" | "NumpadEnter") {
-        // With Shift alone it breaks a line; with another key beside it, it sends in many editors.
+        // Enter with Shift alone breaks a line; with another modifier it sends in many editors.
         if held == HeldKeys::Shift && element.editing == Editing::Lines {
             return Vec::new();
         }
@@ -46,16 +46,16 @@ pub(super) fn pressed(act: &Act<'_>, key: &str, to: Option<&Site>, memory: &Memo
     }
     let is_around = matches!(code, "Home" | "End" | "Backspace" | "Delete") || code.starts_with("Arrow");
     let harmless = match held {
-        // With Alt, letters are the page's own keys for its controls.
+        // With Alt, letters are the page's access keys.
         HeldKeys::Command { with_alt: true, .. } => writes && is_around,
         HeldKeys::Command { with_alt: false, with_shift } => match code {
             "KeyA" | "KeyC" => !with_shift,
             "KeyX" | "KeyY" => writes && !with_shift,
             "KeyZ" => writes,
-            // What is in the clipboard is not the model's, and not the site's.
+            // The clipboard belongs neither to the model nor to the site.
             _ => writes && is_around,
         },
-        // It pastes what is in the clipboard.
+        // Pastes the clipboard.
         HeldKeys::Shift if code == "Insert" => false,
         HeldKeys::Shift | HeldKeys::Nothing => {
             writes || !(matches!(code, "Delete" | "Backspace") || stroke.writes())
@@ -64,13 +64,13 @@ pub(super) fn pressed(act: &Act<'_>, key: &str, to: Option<&Site>, memory: &Memo
     if !harmless {
         return vec![Sink::Shortcut];
     }
-    // Keys that move make another choice of a list or a group, and another value of what is filled without letters.
+    // Navigation keys change the choice in a list or a group, and the value of an input filled without letters.
     let moves = is_around && !matches!(code, "Backspace" | "Delete") || matches!(code, "PageUp" | "PageDown");
     if moves && !writes { changed(act, element) } else { Vec::new() }
 }
 
-/// A character that is added to what a field holds already: a text that comes key by key is one text. Where the caret
-/// is cannot be known.
+/// Judges a character added to a field's content: a text that is typed key by key is one text. The caret's
+/// position is unknown.
 fn added(element: &Element, text: &str, to: Option<&Site>, memory: &Memory) -> Vec<Sink> {
     let holds = &element.holds;
     let mut sinks: Vec<Sink> = element.field.sensitive().map(Sink::Writes).into_iter().collect();
@@ -79,7 +79,7 @@ fn added(element: &Element, text: &str, to: Option<&Site>, memory: &Memory) -> V
     sinks
 }
 
-/// What Enter does in an element: it sends the form, or presses the button.
+/// Returns the consequences of Enter in an element: it submits the form, or activates the button.
 pub(super) fn entered(act: &Act<'_>, element: &Element) -> Vec<Sink> {
     if element.editing == Editing::None && activation(element) != Activation::Nothing {
         return activated(act, element);
@@ -95,8 +95,7 @@ pub(super) fn entered(act: &Act<'_>, element: &Element) -> Vec<Sink> {
             let mut sinks: Vec<Sink> = form.sensitive().map(Sink::Submits).into_iter().collect();
             sinks.extend(elsewhere(act, form));
             sinks.extend(form.submits.iter().find_map(|name| deed_of(name, act.language)).map(Sink::Says));
-            // The first button is the one that Enter presses. One that says nothing, or none at all, is that of a
-            // conversation as well as any.
+            // Enter activates the first button. A missing or unlabelled one may equally belong to a chat.
             let is_mute = form.submits.first().is_none_or(|name| line(name, NAME).is_empty());
             if sinks.is_empty() && is_mute && !is_search(element) {
                 sinks.push(Sink::Enter);
@@ -105,7 +104,7 @@ pub(super) fn entered(act: &Act<'_>, element: &Element) -> Vec<Sink> {
         }
         InForm::None => {
             let mut sinks: Vec<Sink> = act.loose_fields.map(Sink::Submits).into_iter().collect();
-            // A real search field asks; any other line may be one of a conversation.
+            // A real search field only queries; any other single-line field may belong to a chat.
             if sinks.is_empty() && !is_search(element) {
                 sinks.push(Sink::Enter);
             }

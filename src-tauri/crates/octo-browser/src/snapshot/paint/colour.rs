@@ -1,22 +1,22 @@
-//! Colours as computed styles write them, in whatever notation a page chose, as what a screen shows of them.
+//! Computed-style colours in any notation, converted to displayed colours.
 
-/// A colour of a screen, in sRGB: each channel from 0 to 255, the alpha from 0 to 1.
+/// A displayed colour in sRGB: each channel from 0 to 255, alpha from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Colour {
     rgb: [f64; 3],
     alpha: f64,
 }
 
-/// The letters a colour's notation can end in before its bracket.
+/// The prefixes of colour notations, including the bracket.
 const NOTATIONS: [&str; 7] = ["rgb(", "rgba(", "oklch(", "oklab(", "lch(", "lab(", "color("];
 
 impl Colour {
     pub const WHITE: Self = Self { rgb: [255.0; 3], alpha: 1.0 };
-    /// Two colours closer than this in every channel cannot be told apart.
+    /// Channel difference below which two colours are indistinguishable.
     const LIKE: f64 = 12.0;
 
-    /// Reads `rgb(1, 2, 3)`, `rgba(1, 2, 3, 0.4)`, `oklch(0.5 0.1 120)`, `color(display-p3 1 0 0 / 0.5)` and their like:
-    /// what browsers compute every other notation to.
+    /// Parses `rgb(1, 2, 3)`, `rgba(1, 2, 3, 0.4)`, `oklch(0.5 0.1 120)`, `color(display-p3 1 0 0 / 0.5)` and
+    /// similar: the forms that browsers compute all other notations to.
     pub fn parse(text: &str) -> Option<Self> {
         let (notation, inner) = text.strip_suffix(')')?.split_once('(')?;
         let (inner, alpha) = match inner.split_once('/') {
@@ -30,7 +30,7 @@ impl Colour {
             None if part == "none" => Some(0.0),
             None => part.strip_suffix("deg").unwrap_or(part).parse().ok(),
         };
-        // What a hundred per cent of each channel are.
+        // The value of 100 % for each channel.
         let wholes = match space {
             "rgb" | "rgba" => [255.0; 3],
             "lab" => [100.0, 125.0, 125.0],
@@ -52,19 +52,20 @@ impl Colour {
             "xyz" | "xyz-d65" => shown(times(&FROM_XYZ, channels)),
             "xyz-d50" => shown(times(&FROM_XYZ_D50, channels)),
             "display-p3" => shown(times(&FROM_P3, channels.map(linear))),
-            // Their black, white and grey are those of a screen; how far their colours reach beyond it shows nowhere.
+            // Their black, white and grey match sRGB; out-of-gamut colours do not matter here.
             "srgb" | "a98-rgb" | "prophoto-rgb" | "rec2020" => channels.map(|channel| channel * 255.0),
             _ => return None,
         };
         Some(Self { rgb: rgb.map(|channel| channel.clamp(0.0, 255.0)), alpha })
     }
 
-    /// Nothing can be seen of it.
+    /// Returns whether it is fully transparent.
     pub fn is_clear(&self) -> bool {
         self.alpha < 0.05
     }
 
-    /// Painted over another; nothing is known of it over the unknown unless it covers.
+    /// Composites it over another colour. Over an unknown colour the result is known only if this one is
+    /// opaque.
     pub fn over(self, below: Option<Self>) -> Option<Self> {
         if self.alpha >= 0.999 {
             return Some(self);
@@ -82,11 +83,11 @@ impl Colour {
     }
 }
 
-/// The colours that are written out in a computed style, as in a gradient.
+/// Returns the colours written in a computed style, such as in a gradient.
 pub(super) fn colours_in(text: &str) -> Vec<Colour> {
     let mut starts: Vec<usize> =
         NOTATIONS.iter().flat_map(|name| text.match_indices(name).map(|(at, _)| at)).collect();
-    // A name may be the end of another's.
+    // One name may be the suffix of another.
     let begins = |at: usize| {
         !text.get(..at).is_some_and(|before| before.ends_with(|one: char| one.is_ascii_alphabetic()))
     };
@@ -100,7 +101,7 @@ pub(super) fn colours_in(text: &str) -> Vec<Colour> {
     starts.into_iter().filter_map(colour).collect()
 }
 
-/// A part of one, written as a number or per cent.
+/// Parses a fraction of one, written as a number or per cent.
 pub(super) fn fraction(text: &str) -> Option<f64> {
     let text = text.trim();
     match text.strip_suffix('%') {
@@ -112,7 +113,7 @@ pub(super) fn fraction(text: &str) -> Option<f64> {
 
 type Matrix = [[f64; 3]; 3];
 
-// The matrices are those of CSS Color 4, section 18 (sample code for colour conversions), and of Oklab's author.
+// The matrices are from CSS Color 4, section 18 (sample code for colour conversions), and from Oklab's author.
 const FROM_XYZ: Matrix = [
     [3.240_969_942, -1.537_383_178, -0.498_610_760],
     [-0.969_243_636, 1.875_967_502, 0.041_555_057],
@@ -138,14 +139,14 @@ const TO_LMS: Matrix = [
     [1.0, -0.105_561_346, -0.063_854_173],
     [1.0, -0.089_484_178, -1.291_485_548],
 ];
-/// The white of print, D50, in XYZ.
+/// The print white point, D50, in XYZ.
 const WHITE_D50: [f64; 3] = [0.964_295_676, 1.0, 0.825_104_602];
 
 fn times(matrix: &Matrix, [a, b, c]: [f64; 3]) -> [f64; 3] {
     matrix.map(|[x, y, z]| x * a + y * b + z * c)
 }
 
-/// Light, hue and how much of it, as light and two axes.
+/// Converts lightness, chroma and hue to lightness and two axes.
 fn round([light, chroma, hue]: [f64; 3]) -> [f64; 3] {
     let hue = hue.to_radians();
     [light, chroma * hue.cos(), chroma * hue.sin()]
@@ -156,7 +157,7 @@ fn oklab(lab: [f64; 3]) -> [f64; 3] {
 }
 
 fn lab([light, a, b]: [f64; 3]) -> [f64; 3] {
-    // CIE 15: where the cube gives way to a straight line.
+    // CIE 15: the point where the cube gives way to a straight line.
     const KAPPA: f64 = 24_389.0 / 27.0;
     let y = (light + 16.0) / 116.0;
     let cubed = |root: f64| {
@@ -168,12 +169,12 @@ fn lab([light, a, b]: [f64; 3]) -> [f64; 3] {
     times(&FROM_XYZ_D50, [x * white_x, y * white_y, z * white_z])
 }
 
-/// What a screen makes of its own steps: sRGB to light.
+/// Converts an sRGB channel to linear light.
 fn linear(channel: f64) -> f64 {
     if channel <= 0.040_45 { channel / 12.92 } else { ((channel + 0.055) / 1.055).powf(2.4) }
 }
 
-/// And back, in steps of 255.
+/// Converts linear light to sRGB, scaled to 255.
 fn shown(light: [f64; 3]) -> [f64; 3] {
     light.map(|channel| {
         let channel = channel.clamp(0.0, 1.0);

@@ -1,4 +1,4 @@
-//! Elements that take clicks and that assistive technology is not told of.
+//! Clickable elements that are hidden from assistive technology.
 
 use super::{Joiner, Node, text_under};
 use crate::snapshot::{
@@ -7,7 +7,7 @@ use crate::snapshot::{
 };
 
 impl Joiner<'_> {
-    /// Adds the elements that take clicks and are in no accessibility tree, in the document's order.
+    /// Adds the clickable elements that are in no accessibility tree, in document order.
     pub(super) fn add_unheard(&mut self) {
         let mut added: Vec<(u32, u32, u32)> = Vec::new();
         for frame in 0..u32::try_from(self.tree.frames.len()).unwrap_or_default() {

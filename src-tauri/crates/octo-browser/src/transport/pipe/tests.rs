@@ -26,7 +26,7 @@ async fn message(browser: &mut DuplexStream) -> Value {
 
 #[tokio::test]
 async fn messages_are_whole_however_they_are_cut() {
-    // A buffer of seven bytes cuts what goes and what comes into pieces.
+    // A buffer of seven bytes splits messages in both directions.
     let (link, mut browser) = line(7);
     let mut events = link.events(None);
     let call = tokio::spawn(async move { link.call(None, GetVersionParams {}, LIMIT).await });

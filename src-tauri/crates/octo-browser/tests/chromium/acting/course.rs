@@ -1,4 +1,4 @@
-//! How an act goes: what the person sees of it, and the time it is given and takes.
+//! How an act runs: how the person sees it, and the time it is given and takes.
 
 use super::Scene;
 use crate::kit::{chromium, said, until};
@@ -35,7 +35,7 @@ async fn the_person_sees_a_pointer_and_the_page_is_left_without_it() {
     scene.ends().await;
 }
 
-/// Neither the pointer that is drawn nor a document in which nothing happens is what is waited for.
+/// The wait ignores the drawn pointer and documents without activity.
 #[tokio::test]
 async fn the_page_is_given_time_where_it_was_acted_in() {
     if chromium().is_none() {
@@ -46,7 +46,7 @@ async fn the_page_is_given_time_where_it_was_acted_in() {
     assert_eq!(scene.said().await, "late", "drawing the pointer is no answer of the page");
     for button in ["Deep", "Stir"] {
         let mut heard = String::new();
-        // A page that gets no time at all for a while looks quiet, on a machine that does too much.
+        // On an overloaded machine, a page without CPU time for a while looks quiet.
         for _ in 0..5 {
             scene.click("button", button).await.expect("pressed");
             heard = said(&scene.page, "heard").await.as_str().unwrap_or_default().to_owned();
@@ -60,7 +60,8 @@ async fn the_page_is_given_time_where_it_was_acted_in() {
     scene.ends().await;
 }
 
-/// What an act takes beyond the page's own time. The figures are printed; the limits are those of a busy machine.
+/// Time an act takes in addition to the page's own. The figures are printed; the limits are those of a busy
+/// machine.
 #[tokio::test]
 async fn an_act_takes_little_time_of_its_own() {
     if chromium().is_none() {

@@ -1,4 +1,4 @@
-//! What slips under the pointer, and what an act that was not done leaves.
+//! Elements that move away under the pointer, and the traces of an act that was not carried out.
 
 use super::Scene;
 use crate::kit::{PATIENCE, chromium};
@@ -29,14 +29,14 @@ async fn what_follows_the_pointer_is_not_pressed_and_what_slips_under_it_takes_n
         );
         assert_eq!(scene.said().await, "", "{what}");
     }
-    // The picture of it that a page drags along is no cover.
+    // The drag image of the element is not a cover.
     let (from, to) = (scene.place("button", "Ghostly").await, scene.place("button", "Home").await);
     scene.act(Act::Drag(from, to)).await.expect("dropped");
     assert_eq!(scene.said().await, "home");
     scene.ends().await;
 }
 
-/// Whether the main document is watched for changes, in the world that no page sees.
+/// Returns whether the main document is watched for changes, in the isolated world that no page sees.
 async fn is_watched(page: &Page) -> bool {
     use octo_browser::cdp::{
         browser_protocol::page::CreateIsolatedWorldParams, js_protocol::runtime::EvaluateParams,

@@ -18,7 +18,7 @@ pub(crate) enum Start {
     Approval,
 }
 
-/// A running browser. It is killed with this.
+/// A running browser. Dropping this kills it.
 pub(crate) struct Chromium {
     process: Child,
     profile: PathBuf,
@@ -45,12 +45,12 @@ impl Chromium {
         browser
     }
 
-    /// An environment in which nothing of this machine's is found.
+    /// Returns an environment in which nothing of this machine is found.
     pub(crate) fn environment(desk: &Desk) -> Environment {
         Environment::bare(System::Linux, desk.home())
     }
 
-    /// The connection to it, not made yet.
+    /// Returns a browser that is not connected yet.
     pub(crate) fn browser(desk: &Desk) -> Browser {
         Browser::new(Self::environment(desk), Wanted::Folder(desk.profile()))
     }
@@ -59,11 +59,11 @@ impl Chromium {
         Browser::watched(Self::environment(desk), Wanted::Folder(desk.profile()), wrap)
     }
 
-    /// As a power cut would.
+    /// Kills the browser, as a power cut would.
     pub(crate) fn kill(mut self) {
         self.process.kill().expect("killed");
         self.process.wait().expect("its end");
-        // What it locked its profile with, and nobody is behind any more.
+        // Its profile locks, which no longer belong to a running process.
         for name in ["SingletonLock", "SingletonSocket", "SingletonCookie"] {
             let _ = fs::remove_file(self.profile.join(name));
         }
@@ -77,8 +77,8 @@ impl Drop for Chromium {
     }
 }
 
-/// Writes what the browser itself writes when its person ticks the box on its page, and lets its own pages for
-/// testing open (one of them puts tabs to sleep).
+/// Writes the setting the browser itself writes when the person ticks the box on its page, and enables its
+/// internal testing pages (one of them puts tabs to sleep).
 fn prepare(profile: &Path, start: Start) {
     fs::create_dir_all(profile).expect("a profile");
     let path = profile.join("Local State");

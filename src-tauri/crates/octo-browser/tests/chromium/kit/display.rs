@@ -1,4 +1,4 @@
-//! A private display, and hands on it.
+//! A private display with simulated input.
 
 use super::until;
 use std::{
@@ -24,7 +24,7 @@ pub(crate) enum Frame {
     Managed,
 }
 
-/// A display of its own, with a home of its own. Its programs end with it.
+/// A separate display with a separate home. Its programs end with it.
 pub(crate) struct Desk {
     programs: Vec<Child>,
     name: String,
@@ -64,7 +64,7 @@ impl Desk {
         self.folder.path().join("profile")
     }
 
-    /// A program on the display, in no other environment.
+    /// Creates a command on the display, with no other environment.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
@@ -80,17 +80,17 @@ impl Desk {
         command
     }
 
-    /// Whether a question of the browser's stands over the white pages that the tests show: it darkens them.
+    /// Returns whether one of the browser's prompts covers the tests' white pages: it darkens them.
     pub(crate) fn is_darkened(&self) -> bool {
         (0x30..0xc0).contains(&self.shade())
     }
 
-    /// Whether the page is there and nothing over it.
+    /// Returns whether the page is visible and nothing covers it.
     pub(crate) fn is_white(&self) -> bool {
         self.shade() >= 0xf0
     }
 
-    /// How bright the page is.
+    /// Returns the brightness of the page.
     fn shade(&self) -> u8 {
         let (connection, screen) = x11rb::connect(Some(&self.name)).expect("the display");
         let root = connection.setup().roots[screen].root;
@@ -102,7 +102,7 @@ impl Desk {
         pixel.data[0]
     }
 
-    /// What `xdotool` says.
+    /// Runs `xdotool` and returns its output.
     pub(crate) fn hands(&self, arguments: &[&str]) -> String {
         let output = self
             .command("xdotool")
@@ -117,7 +117,7 @@ impl Desk {
 impl Drop for Desk {
     fn drop(&mut self) {
         for program in &mut self.programs {
-            // It may have ended already, which is as good.
+            // If it has already ended, that is fine.
             let _ = program.kill();
             let _ = program.wait();
         }

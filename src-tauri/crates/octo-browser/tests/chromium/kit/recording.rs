@@ -1,4 +1,4 @@
-//! Every command that leaves, counted, and what may leave at all.
+//! Records every command sent, and checks which commands may be sent at all.
 
 use chromiumoxide::{
     cdp::browser_protocol::target::SessionId,
@@ -11,10 +11,10 @@ use std::{
     task::{Context, Poll},
 };
 
-/// A command: its session, its name, what it says.
+/// A command: its session, its name, its parameters.
 pub(crate) type Sent = (Option<SessionId>, String, Value);
 
-/// What was sent.
+/// The commands sent.
 #[derive(Clone, Default)]
 pub(crate) struct Recording(Arc<Mutex<Vec<Sent>>>);
 
@@ -38,18 +38,18 @@ impl Recording {
     }
 }
 
-/// What no browser is ever told: pages notice the first, and the others take a page's protection away.
+/// Commands never sent to a browser: pages notice the first, and the others remove a page's protection.
 const NEVER: [&str; 4] =
     ["Runtime.enable", "Security.setIgnoreCertificateErrors", "Fetch.enable", "Page.setBypassCSP"];
 
 impl Recording {
-    /// Nothing was sent that is never sent.
+    /// Checks that no forbidden command was sent.
     pub(crate) fn is_decent(&self) {
         let names = self.names();
         assert!(!names.iter().any(|name| NEVER.contains(&name.as_str())), "{names:?}");
     }
 
-    /// Nothing but these was sent, and nothing of it to another tab than this one.
+    /// Checks that only these commands were sent, and none of them to a tab other than this one.
     pub(crate) fn keeps_to(&self, allowed: &[&str], tab: &str) {
         self.is_decent();
         let sent = self.sent();
@@ -57,7 +57,7 @@ impl Recording {
             sent.iter().map(|(_, name, _)| name.as_str()).filter(|name| !allowed.contains(name)).collect();
         assert!(other.is_empty(), "sent besides: {other:?}");
         for (session, name, params) in &sent {
-            // A tab is spoken to by a session, and whoever attaches to one has named it.
+            // Commands to a tab use a session; a command that attaches to a tab names it.
             let named = params.get("targetId").and_then(Value::as_str);
             assert!(named.is_none_or(|named| named == tab), "{name} names another tab: {params}");
             let is_of_a_page = BROWSERS.iter().all(|domain| !name.starts_with(domain));
@@ -66,7 +66,7 @@ impl Recording {
     }
 }
 
-/// What is said to the browser itself.
+/// Commands to the browser itself.
 const BROWSERS: [&str; 3] = ["Browser.", "Target.", "SystemInfo."];
 
 impl Transport for Recorded {

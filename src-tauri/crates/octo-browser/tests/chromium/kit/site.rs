@@ -15,7 +15,7 @@ use tokio_rustls::{
     rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
 };
 
-/// How long a page is waited for whose path begins with `/late`.
+/// Delay of pages whose path begins with `/late`.
 const LATE: std::time::Duration = std::time::Duration::from_millis(700);
 
 /// Pages by their path.
@@ -25,7 +25,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Serves these; `PORT` in a page stands for the port.
+    /// Serves these pages; `PORT` in a page is replaced by the port.
     pub(crate) async fn start(pages: &[(&str, &str)]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let port = listener.local_addr().expect("its address").port();
@@ -56,7 +56,7 @@ impl Site {
         Self { port, task }
     }
 
-    /// Serves one page behind TLS, with a certificate of an authority nobody trusts.
+    /// Serves one page over TLS, with a certificate of an untrusted authority.
     pub(crate) async fn behind_tls(page: &'static str) -> Self {
         let pem = include_bytes!("../../../../octo-llm/tests/tls/server.pem");
         let certificates: Vec<_> =

@@ -1,4 +1,5 @@
-//! All pages of MiniWoB++: what is marked against what has a handler, node by node, and what a page takes.
+//! All pages of MiniWoB++: compares the marked nodes with those that have a handler, and measures the size of a
+//! page.
 
 use super::{Playground, is_soak, tasks};
 use crate::kit::PATIENCE;
@@ -15,7 +16,7 @@ use octo_browser::{
 };
 use std::collections::{HashMap, HashSet};
 
-/// Remembers what gets a handler, from before the page's own scripts run.
+/// Records which nodes get a handler, installed before the page's own scripts run.
 const REMEMBER: &str = "(() => {
     const kinds = ['click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'dblclick'];
     const heard = window.__heard = new Set();
@@ -26,7 +27,7 @@ const REMEMBER: &str = "(() => {
     };
 })()";
 
-/// Visible elements of the task that have a handler or are interactive by themselves.
+/// Visible elements of the task that have a handler or are natively interactive.
 const PRESENT: &str = "(() => {
     const kinds = ['onclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'ondblclick'];
     const native = 'a[href],button,input:not([type=hidden]),select,textarea';
@@ -35,16 +36,16 @@ const PRESENT: &str = "(() => {
     return [...area.querySelectorAll('*')].filter((one) => seen(one) && (window.__heard.has(one) || kinds.some((kind) => one[kind]) || one.matches(native)));
 })()";
 
-/// What a page came to.
+/// The result of a page.
 struct Row {
     task: String,
-    /// How many targets it has, and which of them are not marked.
+    /// Number of its targets, and those that are not marked.
     present: usize,
     missing: Vec<String>,
     tokens: usize,
 }
 
-/// A document's nodes, by the names the browser has for them: whose children they are, and what they are called.
+/// A document's nodes by the browser's ids, with their parents and names.
 #[derive(Default)]
 struct Nodes {
     parents: HashMap<i64, i64>,
@@ -69,13 +70,13 @@ impl Nodes {
         nodes
     }
 
-    /// A node and what it is in, inside out.
+    /// Returns a node and its ancestors, innermost first.
     fn around(&self, node: i64) -> impl Iterator<Item = i64> {
         std::iter::successors(Some(node), |node| self.parents.get(node).copied())
     }
 }
 
-/// The nodes a script finds.
+/// Returns the nodes a script finds.
 async fn found(page: &Page, script: &str) -> Vec<i64> {
     let list = page.call(EvaluateParams::new(script), PATIENCE).await.expect("a list").result.object_id;
     let own =
@@ -105,10 +106,10 @@ async fn read(page: &Page, url: &str, task: &str) -> Row {
     let marked: HashSet<i64> =
         numbers.filter_map(|number| Some(view.refs().lookup(number).ok()?.node)).collect();
     let (nodes, present) = (Nodes::of(page).await, found(page, PRESENT).await);
-    // All that a mark is in, up to the page.
+    // All ancestors of a mark, up to the page.
     let holding: HashSet<i64> = marked.iter().flat_map(|node| nodes.around(*node)).collect();
     let is_reached = |node: &i64| {
-        // It is marked, or what it is a part of; or it is what listens for the marked ones in it.
+        // The node or an ancestor is marked, or it listens for the marked nodes inside it.
         holding.contains(node) || nodes.around(*node).any(|outer| marked.contains(&outer))
     };
     let missing = present.iter().filter(|node| !is_reached(node));
@@ -124,7 +125,7 @@ async fn every_target_of_a_page_is_marked() {
     let mut tasks = tasks(&ground.folder);
     assert_eq!(tasks.len(), 130);
     if !is_soak() {
-        // A tenth, by their places in the alphabet.
+        // A tenth of them, spread over the alphabet.
         tasks = tasks.into_iter().step_by(10).collect();
     }
     let mut rows = Vec::new();

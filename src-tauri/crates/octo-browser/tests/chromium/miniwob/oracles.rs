@@ -11,7 +11,7 @@ mod tables;
 use super::player::{Played, Player};
 use futures::future::LocalBoxFuture;
 
-/// Solves a task, or says where it was at its wits' end.
+/// Solves a task, or says where it failed.
 pub(super) type Oracle = for<'p> fn(&'p mut Player) -> LocalBoxFuture<'p, Played>;
 
 /// All tables.
@@ -21,15 +21,15 @@ pub(super) fn all() -> impl Iterator<Item = &'static (&'static str, Oracle)> {
         .flatten()
 }
 
-/// What is asked for that no text and no number of it can do.
+/// Reasons why a task cannot be done with text and numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reason {
-    /// What is asked is not in any text, but painted. A model takes a picture for it.
+    /// The requested content is painted and in no text. A model takes a picture for it.
     Painted,
-    /// It asks for a hand that moves freely, holds on, or selects.
+    /// The task needs a hand that moves freely, holds a button, or selects.
     Hand,
-    /// It asks for knowledge, luck or long rules and not for a browser: synonyms, a shell, a price that may change while
-    /// it is read, an opponent who may hold a draw.
+    /// The task needs knowledge, luck or long rules rather than a browser: synonyms, a shell, a price that may
+    /// change while it is read, an opponent who may force a draw.
     Knowledge,
 }
 
@@ -97,7 +97,7 @@ pub(super) const LEFT_OUT: &[(Reason, &[&str])] = &[
     ),
 ];
 
-/// A table of tasks and what is done for them.
+/// A table of tasks with their solutions.
 macro_rules! oracles {
     ($($($task:literal),+ => |$player:ident| $body:block)*) => {
         pub(super) const TASKS: &[(&str, crate::miniwob::oracles::Oracle)] = &[$($(($task, {
@@ -110,12 +110,12 @@ macro_rules! oracles {
 }
 use oracles;
 
-/// What stands between quotation marks in a sentence.
+/// Returns the text between quotation marks in a sentence.
 fn quoted(sentence: &str) -> Vec<String> {
     sentence.split('"').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// What stands between two texts.
+/// Returns the text between two others.
 fn between<'s>(text: &'s str, start: &str, end: &str) -> Result<&'s str, String> {
     let after = text.split_once(start).ok_or_else(|| format!("no {start:?} in {text:?}"))?.1;
     if end.is_empty() {
@@ -124,7 +124,7 @@ fn between<'s>(text: &'s str, start: &str, end: &str) -> Result<&'s str, String>
     Ok(after.split_once(end).ok_or_else(|| format!("no {end:?} in {after:?}"))?.0.trim())
 }
 
-/// `2nd` as 2.
+/// Parses `2nd` as 2.
 fn ordinal(sentence: &str) -> Result<usize, String> {
     sentence
         .split_whitespace()

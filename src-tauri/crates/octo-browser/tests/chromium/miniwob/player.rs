@@ -1,4 +1,4 @@
-//! Who plays: reads the text of the page, and acts on what has a number in it.
+//! The player: reads the text of the page, and acts on numbered elements.
 
 use crate::kit::said;
 use octo_browser::{
@@ -7,31 +7,31 @@ use octo_browser::{
 };
 use std::time::Duration;
 
-/// Something with a number, as the text says it.
+/// A numbered element, as the text describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub number: u32,
     pub role: String,
-    /// Its name, or the hint in place of one.
+    /// Its name, or its hint if it has none.
     pub name: String,
-    /// What the text says after the number, up to the next target: states and values.
+    /// The text after the number, up to the next target: states and values.
     pub after: String,
-    /// What stands before it in its line, since the last target.
+    /// The text before it in its line, since the last target.
     pub before: String,
-    /// The line's place in the text.
+    /// The line's index in the text.
     pub line: usize,
 }
 
-/// A player at a task.
+/// A player of one task.
 pub(super) struct Player {
     page: Page,
     view: View,
     /// The task's sentence.
     pub goal: String,
-    /// What the sentence is about, where the task tells that apart from its words.
+    /// The values the sentence is about, if the task lists them separately.
     fields: serde_json::Value,
     pub acts: u32,
-    /// The page as it was at first.
+    /// The page's initial text.
     pub first: String,
 }
 
@@ -40,7 +40,7 @@ pub(super) type Played = Result<(), String>;
 impl Player {
     pub(super) async fn begin(page: &Page, url: &str, seed: u32) -> Self {
         page.navigate(url).await.expect("there");
-        // A busy machine is not to fail a task for its clock.
+        // A task must not fail because a busy machine runs out its clock.
         let start = format!(
             "core.EPISODE_MAX_TIME = 1e7; Math.seedrandom('{seed}'); core.startEpisodeReal(); core.getUtterance()"
         );
@@ -55,7 +55,7 @@ impl Player {
         player
     }
 
-    /// What the task was worth, 1 where it was solved.
+    /// Returns the task's reward, 1 if it was solved.
     pub(super) async fn reward(&self) -> f64 {
         let won = said(&self.page, "WOB_DONE_GLOBAL ? WOB_RAW_REWARD_GLOBAL : 0").await;
         won.as_f64().unwrap_or_default()
@@ -69,7 +69,7 @@ impl Player {
         }
     }
 
-    /// The page's lines without what stands below the task.
+    /// Returns the page's lines without those below the task.
     pub(super) async fn lines(&mut self) -> Vec<String> {
         let text = self.text().await;
         let is_score = |line: &&str| {
@@ -90,7 +90,7 @@ impl Player {
         self.targets().await.into_iter().filter(|target| target.role == role).collect()
     }
 
-    /// The one of a role with exactly this name.
+    /// Returns the target of a role with exactly this name.
     pub(super) async fn named(&mut self, role: &str, name: &str) -> Result<Target, String> {
         let all = self.targets().await;
         let of_role = || all.iter().filter(|target| role.is_empty() || target.role == role);
@@ -163,7 +163,7 @@ impl Player {
         self.all(role).await.into_iter().filter(|target| target.name == name).collect()
     }
 
-    /// Presses the first thing that is called so, whatever it is.
+    /// Clicks the first element with this label, whatever its role.
     pub(super) async fn click_hint(&mut self, hint: &str) -> Played {
         let all = self.targets().await;
         let found = all.iter().find(|target| target.name.to_lowercase().contains(hint));
@@ -171,26 +171,26 @@ impl Player {
         self.click(number).await
     }
 
-    /// What the task tells of its sentence.
+    /// Returns a value of the task's sentence.
     pub(super) fn field(&self, name: &str) -> Result<String, String> {
         self.fields[name].as_str().map(str::to_owned).ok_or_else(|| format!("no {name} in {}", self.fields))
     }
 
-    /// What stands beside a label in a table.
+    /// Returns the value next to a label in a table.
     pub(super) async fn cell(&mut self, label: &str) -> Result<String, String> {
         let lines = self.lines().await;
         let row = lines.iter().find_map(|line| line.strip_prefix(&format!("{label} | ")));
         row.map(str::to_owned).ok_or_else(|| format!("no {label} in {lines:?}"))
     }
 
-    /// All of an element's text.
+    /// Returns the complete text of an element.
     pub(super) async fn read(&mut self, number: u32) -> Result<String, String> {
         let snapshot = self.view.look(&self.page).await.map_err(|error| error.to_string())?;
         let read = snapshot.read(&Piece::Ref(number), 0, WHOLE).ok_or("it is gone")?;
         Ok(read.text)
     }
 
-    /// Brings the one slider to a value, which the page writes beside it.
+    /// Moves the only slider to a value, which the page shows next to it.
     pub(super) async fn slide(&mut self, wanted: i64) -> Played {
         let all = self.targets().await;
         let slider =
@@ -220,7 +220,7 @@ impl Player {
     }
 }
 
-/// What stands before a name or a hint.
+/// Roles that precede a name or a hint.
 const ROLES: &[&str] = &[
     "button",
     "link",
@@ -250,7 +250,7 @@ fn targets(line: &str, place: usize) -> Vec<Target> {
         let Ok(number) = digits.parse() else { continue };
         let head = head.trim();
         let (before, role, name) = match head.strip_suffix('"') {
-            // A name holds no such mark itself.
+            // A name itself contains no such mark.
             Some(named) => {
                 let (before, name) = named.rsplit_once('"').unwrap_or(("", named));
                 let before = before.trim_end();

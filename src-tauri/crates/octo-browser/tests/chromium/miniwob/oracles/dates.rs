@@ -2,7 +2,7 @@
 
 use super::{between, oracles};
 
-/// The months, as a calendar heads them.
+/// The months, as a calendar's heading spells them.
 const MONTHS: [&str; 12] = [
     "January",
     "February",

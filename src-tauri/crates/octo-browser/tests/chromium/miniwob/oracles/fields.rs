@@ -28,7 +28,7 @@ oracles! {
         let texts = quoted(&it.goal);
         let fields = it.all("textbox").await;
         for (field, text) in fields.iter().zip(&texts) {
-            // A question may come as soon as a field has the focus, and shut it.
+            // A prompt may appear as soon as a field has the focus, and disable it.
             let filled = it.fill(field.number, text).await;
             if let Ok(cancel) = it.named("button", "Cancel").await {
                 it.click(cancel.number).await?;

@@ -6,7 +6,7 @@ use crate::miniwob::{
     player::{Played, Player, Target},
 };
 
-/// What is to be done with a mail.
+/// The action to take on a mail.
 enum Wish {
     Delete,
     Star,

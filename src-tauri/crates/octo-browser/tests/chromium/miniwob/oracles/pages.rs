@@ -2,7 +2,7 @@
 
 use super::{between, oracles, quoted};
 
-/// What a button is called in the text.
+/// Returns a button's label in the text.
 fn hint(name: &str) -> &'static str {
     match name.to_lowercase().as_str() {
         "like" => ".like",

@@ -90,7 +90,7 @@ oracles! {
             let text = line.to_lowercase();
             ["genre", "director", "year", "date"].iter().position(|word| text.contains(word))
         };
-        // Labels may stand before their boxes or behind them.
+        // Labels may precede or follow their boxes.
         let labels: Vec<usize> = lines.iter().skip(1).filter_map(|line| word(line)).collect();
         if labels.len() != boxes.len() {
             return Err(format!("labels and boxes are not told apart: {lines:?}"));
