@@ -1,4 +1,4 @@
-//! How old files of Octo's own are, by a clock that may be wrong.
+//! The age of Octo's own files, by a clock that may be wrong.
 
 use std::{
     fs::Metadata,
@@ -6,13 +6,13 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// So much counts between two files that were written one after the other, and since the last one: a clock that is a
-/// year ahead for an hour then makes nothing a year old.
+/// The largest gap that counts between two files written in succession, and since the last one. A clock that is
+/// a year ahead for an hour therefore makes no file a year old.
 const STEP: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The files of these folders that are older than `keep`, as of now. Days on which nothing was written to any of them do
-/// not count but for one in a row, so that a long pause, or a clock that went wrong, only keeps them for longer. What
-/// cannot be read is left out.
+/// Returns the files of these folders that are older than `keep` now. Of consecutive days without a write to
+/// any of the folders only one counts; a long pause or a wrong clock can therefore only keep files longer.
+/// Unreadable files are left out.
 pub fn outlived<'a>(folders: impl IntoIterator<Item = &'a Path>, keep: Duration) -> Vec<PathBuf> {
     let entries = folders.into_iter().filter_map(|folder| folder.read_dir().ok()).flatten().flatten();
     let written = |data: Metadata| data.is_file().then(|| data.modified().ok()).flatten();
@@ -26,7 +26,7 @@ fn older(mut files: Vec<(SystemTime, PathBuf)>, keep: Duration, now: SystemTime)
     let (mut age, mut later) = (Duration::ZERO, now);
     let mut found = Vec::new();
     for (changed, path) in files {
-        // One of the future is of a clock that was set back since.
+        // A file from the future was written before the clock was set back.
         age += later.duration_since(changed).unwrap_or_default().min(STEP);
         later = changed;
         if age > keep {
@@ -43,7 +43,7 @@ mod tests {
     const DAY: Duration = STEP;
     const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-    /// Of files that were written so many days after a first day, those that go on a later day.
+    /// Returns, of files written on these day numbers, those that are removed on day `today`.
     fn gone(written: &[u32], today: u32) -> Vec<u32> {
         let at = |day: u32| SystemTime::UNIX_EPOCH + DAY * day;
         let files = written.iter().map(|day| (at(*day), PathBuf::from(day.to_string())));
@@ -58,12 +58,12 @@ mod tests {
         let daily: Vec<u32> = (0..10).collect();
         assert_eq!(gone(&daily, 9), [0, 1]);
         assert_eq!(gone(&daily, 10), [0, 1, 2]);
-        // A year ahead, also once something was written there; and set right again.
+        // A year ahead, also after a write on that day; then the clock is set right.
         assert_eq!(gone(&daily, 9 + 365), [0, 1, 2], "a day went by at most");
         let ahead: Vec<u32> = daily.iter().copied().chain([375, 375]).collect();
         assert_eq!(gone(&ahead, 375), [0, 1, 2]);
         assert_eq!(gone(&ahead, 10), [0, 1, 2]);
-        // A year behind: what was written there goes with the oldest, and nothing of today does.
+        // A year behind: files written then are removed with the oldest, and none of today's are.
         assert_eq!(gone(&[1000, 1001, 640], 1001), Vec::<u32>::new());
     }
 }

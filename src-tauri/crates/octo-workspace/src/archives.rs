@@ -1,4 +1,4 @@
-//! Archives: what left a model's view, written out for it to read again.
+//! Archives: messages that left a model's view, written to files the model can read.
 
 use std::{
     fs, io,
@@ -6,20 +6,20 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The archives of one session, `0001.md`, `0002.md` … in one folder, each with the same in JSON lines beside it:
-/// the first is to be read, the second to be parsed. What was written is never changed.
+/// The archives of one session in one folder: `0001.md`, `0002.md` …, each next to a copy as JSON lines. The
+/// Markdown is for reading, the JSON for parsing. Written archives never change.
 #[derive(Clone, Debug)]
 pub struct Archives {
     folder: PathBuf,
 }
 
 impl Archives {
-    /// The archives in `folder`; it is made with the first one.
+    /// Returns the archives in `folder`, which the first archive creates.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// All there are, newest first. None can be listed where the folder is not there.
+    /// Returns all archives, newest first; empty if the folder does not exist.
     pub fn list(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut found: Vec<PathBuf> =
@@ -28,23 +28,24 @@ impl Archives {
         found
     }
 
-    /// Writes the next archive; where it is. Both files are on the disk when this returns, readable by their
-    /// owner only.
+    /// Writes the next archive and returns its path. Both files are flushed to disk when this returns, and only
+    /// their owner can read them.
     ///
     /// # Errors
-    /// Those of the system. What was written before stays as it was.
+    ///
+    /// I/O errors. Earlier archives stay unchanged.
     pub fn add(&self, text: &str, lines: &str) -> io::Result<PathBuf> {
         crate::private_folder(&self.folder).map_err(io::Error::other)?;
-        // The disk alone says which numbers are taken.
+        // The disk alone decides which numbers are taken.
         let next = self.list().first().and_then(|newest| number(newest)).unwrap_or(0) + 1;
         let path = self.folder.join(format!("{next:04}.md"));
-        // The Markdown last: an archive is there only once both halves are.
+        // The Markdown file last: an archive exists only once both files do.
         self.put(&path.with_extension("jsonl"), lines)?;
         self.put(&path, text)?;
         Ok(path)
     }
 
-    /// Takes back an archive nothing refers to. One that stays is only in the way.
+    /// Removes an archive that nothing refers to. If removal fails, the file only wastes space.
     pub fn take_back(&self, path: &Path) {
         for half in [path.to_owned(), path.with_extension("jsonl")] {
             if half.parent() == Some(&self.folder)
@@ -83,7 +84,7 @@ mod tests {
         let first = archives.add("# one", "{}\n").unwrap();
         let second = archives.add("# two", "{}\n{}\n").unwrap();
         assert!(first.ends_with("0001.md") && second.ends_with("0002.md"));
-        // A hole, a stranger and a half-written one change nothing.
+        // A gap, a foreign file and a half-written archive change nothing.
         fs::remove_file(&first).unwrap();
         fs::write(second.with_file_name("notes.md"), "mine").unwrap();
         fs::write(second.with_file_name("0009.jsonl"), "{}").unwrap();

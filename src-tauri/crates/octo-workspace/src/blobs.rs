@@ -1,4 +1,4 @@
-//! Blobs: content kept under its own hash.
+//! Blobs: content stored under its own hash.
 
 mod sweep;
 
@@ -14,16 +14,16 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-/// Content kept under the BLAKE3 hash of its bytes, in `ab/cd…` below one folder. Writing the same content
-/// twice keeps it once. Cheap to clone.
+/// Content stored under the BLAKE3 hash of its bytes, as `ab/cd…` below one folder. The same content is stored
+/// once. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Blobs {
     root: PathBuf,
-    /// Files that were put and not flushed yet.
+    /// Files that were put but not flushed yet.
     unflushed: Arc<Mutex<Vec<PathBuf>>>,
 }
 
-/// Why a blob cannot be kept or given.
+/// An error of storing or reading a blob.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
     /// The text is not a hash: 64 lower-case hex digits.
@@ -32,52 +32,52 @@ pub enum BlobError {
     /// There is no such blob.
     #[error("blob {0} is missing")]
     Missing(String),
-    /// The bytes on disk are not those the name stands for.
+    /// The bytes on disk do not match the hash.
     #[error("blob {0} is damaged")]
     Damaged(String),
-    /// What was to be kept is larger than asked for, or did not stop changing.
+    /// The content is larger than the limit, or kept changing while it was read.
     #[error("the file changed while it was read")]
     Changed,
-    /// The system says no.
+    /// An I/O error.
     #[error("blob: {0}")]
     Io(#[from] io::Error),
 }
 
-/// When what is put has to be on the disk.
+/// When a stored blob must be flushed to disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flush {
-    /// When the call returns.
+    /// Before the call returns.
     Now,
-    /// When [`Blobs::flush`] returns: for many at once, where a flush for each would take minutes.
+    /// When [`Blobs::flush`] is called: for many blobs at once, where flushing each would take minutes.
     Later,
 }
 
-/// Content up to this length is read whole, so that it is read from its file once.
+/// The largest content that is read into memory at once, which reads it from its file only once.
 const SMALL: u64 = 1 << 20;
 
-/// Up to so many files are flushed one by one. Flushing the whole file system costs less for more of them, but
-/// waits for everything others are writing, too.
+/// The largest number of files that are flushed one by one. For more files, flushing the whole file system
+/// costs less, but also waits for other programs' writes.
 const ONE_BY_ONE: usize = 256;
 
-/// How long a blob nobody refers to yet is safe from collection. The reference follows within seconds; an
-/// hour covers a machine that sleeps in between.
+/// How long an unreferenced blob is safe from collection. The reference follows within seconds; an hour covers
+/// a machine that sleeps in between.
 pub(crate) const GRACE: Duration = Duration::from_secs(3_600);
 
-/// What the name of a blob begins with until it is whole.
+/// Name prefix of a blob file that is not complete yet.
 const HALF: &str = ".blob-";
 
 impl Blobs {
-    /// The blobs below `root` (`blobs/` of the home); the folder is created with the first blob.
+    /// Returns the blobs below `root` (`blobs/` of the home), which the first blob creates.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), unflushed: Arc::default() }
     }
 
-    /// Keeps the bytes and gives their name. They are on the disk when this returns.
+    /// Stores the bytes and returns their hash. They are flushed to disk when this returns.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobHash, BlobError> {
         self.put_bytes(bytes, Flush::Now)
     }
 
-    /// As [`Blobs::put`], flushed as asked.
+    /// Like [`Blobs::put`], but flushes as requested.
     pub fn put_bytes(&self, bytes: &[u8], flush: Flush) -> Result<BlobHash, BlobError> {
         let hash = BlobHash(blake3::hash(bytes).to_hex().to_string());
         let path = self.path(&hash)?;
@@ -90,9 +90,9 @@ impl Blobs {
         Ok(hash)
     }
 
-    /// Keeps what the open file holds, from its beginning, without ever holding a large one in memory. Its
-    /// name and length. [`BlobError::Changed`] when it holds more than `limit` bytes, or other bytes on a
-    /// second look.
+    /// Stores the content of the open file, from its start, and returns its hash and length. A large file is
+    /// never read into memory whole. Fails with [`BlobError::Changed`] if the file is longer than `limit` bytes
+    /// or reads differently the second time.
     pub fn put_file(&self, file: &mut File, limit: u64, flush: Flush) -> Result<(BlobHash, u64), BlobError> {
         if file.metadata()?.len() <= SMALL {
             let mut bytes = Vec::new();
@@ -103,7 +103,7 @@ impl Blobs {
             }
             return Ok((self.put_bytes(&bytes, flush)?, read));
         }
-        // Most large files are kept already: found out before anything is written.
+        // Most large files are stored already, so this checks before it writes.
         let (hash, len) = hash_of(file, limit)?;
         let path = self.path(&hash)?;
         if is_there(&path, len) {
@@ -129,7 +129,7 @@ impl Blobs {
         Ok((hash, len))
     }
 
-    /// Makes sure that everything put with [`Flush::Later`] is on the disk.
+    /// Flushes everything put with [`Flush::Later`] to disk.
     pub fn flush(&self) -> Result<(), BlobError> {
         let files = std::mem::take(&mut *self.unflushed.lock().unwrap_or_else(PoisonError::into_inner));
         if files.len() > ONE_BY_ONE {
@@ -138,7 +138,7 @@ impl Blobs {
         for file in files {
             match octo_store::flush_file(&file) {
                 Ok(()) => {}
-                // Collected meanwhile: nobody wanted it.
+                // A collection removed it meanwhile: it was unreferenced.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error.into()),
             }
@@ -157,7 +157,7 @@ impl Blobs {
         Ok(())
     }
 
-    /// The bytes of a blob, checked against its name.
+    /// Returns the bytes of a blob, checked against its hash.
     pub fn get(&self, hash: &BlobHash) -> Result<Vec<u8>, BlobError> {
         let mut bytes = Vec::new();
         self.open(hash)?.read_to_end(&mut bytes)?;
@@ -167,7 +167,8 @@ impl Blobs {
         Ok(bytes)
     }
 
-    /// Whether the blob is there and whole. Its length. Never holds it in memory.
+    /// Checks that the blob exists and is undamaged, and returns its length, without reading it into memory
+    /// whole.
     pub fn verify(&self, hash: &BlobHash) -> Result<u64, BlobError> {
         let (found, len) = hash_of(&mut self.open(hash)?, u64::MAX)?;
         if found != *hash {
@@ -176,8 +177,8 @@ impl Blobs {
         Ok(len)
     }
 
-    /// Writes a blob's bytes to `to`, checked against its name on the way. What was written of a damaged one
-    /// must not be used.
+    /// Writes a blob's bytes to `to` while checking them against its hash. If this fails, the caller must not
+    /// use the bytes already written.
     pub fn copy(&self, hash: &BlobHash, to: &mut impl Write) -> Result<u64, BlobError> {
         let mut file = self.open(hash)?;
         let mut hasher = blake3::Hasher::new();
@@ -202,7 +203,8 @@ impl Blobs {
         }
     }
 
-    /// Where a blob's file is, or would be. Fails for what is not a hash, so no text can name a path.
+    /// Returns the path of a blob's file, which need not exist. Fails for any text other than a hash, so no
+    /// text can name an arbitrary path.
     pub fn path(&self, hash: &BlobHash) -> Result<PathBuf, BlobError> {
         let is_hash = hash.0.len() == 64 && hash.0.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         match (hash.0.get(..2), hash.0.get(2..4), hash.0.get(4..)) {
@@ -213,12 +215,13 @@ impl Blobs {
         }
     }
 
-    /// An empty file in the blob's folder, removed unless it is kept, and the folder.
+    /// Creates an empty file in the blob's folder, removed on drop unless persisted. Returns it with the
+    /// folder.
     fn temporary<'a>(&'a self, path: &'a Path) -> io::Result<(NamedTempFile, &'a Path)> {
         let folder = path.parent().unwrap_or(&self.root);
         let mut builder = tempfile::Builder::new();
         builder.prefix(HALF);
-        // The folder is nearly always there.
+        // The folder nearly always exists.
         match builder.tempfile_in(folder) {
             Ok(temporary) => Ok((temporary, folder)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -230,8 +233,8 @@ impl Blobs {
     }
 }
 
-/// Whether the blob is there in its length; it is then safe from collection for [`GRACE`]. A shorter file is
-/// what a disk that lied about a flush leaves behind; it is replaced.
+/// Whether the blob exists with this length; if so, renews it, which protects it from collection for [`GRACE`].
+/// A shorter file, left by a disk that lied about a flush, is replaced.
 fn is_there(path: &Path, len: u64) -> bool {
     let whole = |meta: &fs::Metadata| meta.is_file() && meta.len() == len;
     let Some(meta) = fs::symlink_metadata(path).ok().filter(whole) else { return false };
@@ -239,14 +242,14 @@ fn is_there(path: &Path, len: u64) -> bool {
     if meta.modified().is_ok_and(young) {
         return true;
     }
-    // The collector moves a blob away, then looks at its time, then removes it. So it is enough to set the
-    // time of what was opened and to look afterwards whether it still has its name.
+    // The collector moves a blob, checks its modification time, then removes it. It is therefore enough to set
+    // the time of the open file and to check afterwards that it still has its name.
     let renewed =
         File::options().write(true).open(path).and_then(|file| file.set_modified(SystemTime::now()));
     renewed.is_ok() && fs::symlink_metadata(path).is_ok_and(|meta| whole(&meta))
 }
 
-/// The hash and length of what an open file holds from its beginning.
+/// Returns the hash and length of an open file's content, from its start.
 fn hash_of(file: &mut File, limit: u64) -> Result<(BlobHash, u64), BlobError> {
     file.rewind()?;
     let mut hasher = blake3::Hasher::new();
@@ -257,26 +260,26 @@ fn hash_of(file: &mut File, limit: u64) -> Result<(BlobHash, u64), BlobError> {
     Ok((BlobHash(hasher.finalize().to_hex().to_string()), hasher.count()))
 }
 
-/// Flushes the file system that holds the folder.
+/// Flushes the file system that contains the folder.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn flush_all(folder: &File) -> io::Result<()> {
     Ok(nix::unistd::syncfs(folder)?)
 }
 
-/// Flushes all file systems; there is no call for one.
+/// Flushes all file systems: there is no call to flush one.
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 fn flush_all(_: &File) -> io::Result<()> {
     nix::unistd::sync();
     Ok(())
 }
 
-/// Each was flushed when it was put.
+/// Does nothing: each file was flushed when it was put.
 #[cfg(not(unix))]
 fn flush_all(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// The media type of the bytes, found from the bytes themselves; `application/octet-stream` when unknown.
+/// Returns the media type detected from the bytes; `application/octet-stream` if unknown.
 pub fn media_type(bytes: &[u8]) -> &'static str {
     infer::get(bytes).map_or("application/octet-stream", |kind| kind.mime_type())
 }

@@ -1,5 +1,5 @@
-//! Folders that come with Octo and are nobody's to change: written whole, read-only, and written anew when they are not
-//! what they should be.
+//! Folders that ship with Octo and that users must not change: written whole, read-only, and rewritten if they
+//! differ from the shipped content.
 
 use std::{
     collections::BTreeSet,
@@ -11,31 +11,32 @@ use std::{
 /// A file of a bundle.
 #[derive(Clone, Copy, Debug)]
 pub struct BundledFile {
-    /// Its path in the folder, with `/`.
+    /// Its path in the folder, separated by `/`.
     pub path: &'static str,
-    /// What is in it.
+    /// Its content.
     pub bytes: &'static [u8],
 }
 
-/// What installing a bundle did.
+/// The result of installing a bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BundleState {
-    /// It was there, in this version and unchanged.
+    /// The bundle existed in this version, unchanged.
     Present,
-    /// It was not there, of another version, or changed: it was written.
+    /// The bundle was missing, outdated or changed, and was written.
     Written,
 }
 
-/// The file that names the version: a hash of all there is.
+/// The file that identifies the version: a hash of the whole bundle.
 const STAMP: &str = ".version";
-/// What begins the name of a bundle that is being made or taken away; a crash may leave one.
+/// Name prefix of a bundle that is being created or removed; a crash may leave one behind.
 const PASSING: &str = ".bundle-";
 
-/// Makes `folder` hold exactly these files. A reader sees the old ones or the new ones, save for a moment in which there
-/// is none. What somebody put there besides is lost: nothing belongs there.
+/// Makes `folder` contain exactly these files. Readers see the old files or the new ones, except for a moment
+/// in which the folder does not exist. Foreign files in it are lost: nothing else belongs there.
 ///
 /// # Errors
-/// Those of the system. What was there before stays, or is gone if it could not be put back.
+///
+/// I/O errors. The old folder stays, or is gone if it could not be put back.
 pub fn install_bundle(folder: &Path, files: &[BundledFile]) -> io::Result<BundleState> {
     let stamp = stamp(files);
     if is_whole(folder, files, &stamp) {
@@ -55,7 +56,7 @@ pub fn install_bundle(folder: &Path, files: &[BundledFile]) -> io::Result<Bundle
         fs::rename(&new, folder)
     });
     let made = made.or_else(|error| {
-        // Another Octo may have been faster; what it put there is as good.
+        // Another Octo process may have been faster; its bundle is just as good.
         if is_whole(folder, files, &stamp) {
             return Ok(());
         }
@@ -78,8 +79,8 @@ fn stamp(files: &[BundledFile]) -> String {
     format!("{}\n", hasher.finalize().to_hex())
 }
 
-/// Whether everything is there as it should be, and nothing else. The version alone would not tell that somebody wrote
-/// into it: what is in it is followed.
+/// Whether the bundle is complete, unchanged and contains nothing else. The version file alone would not reveal
+/// an edit, and Octo follows the instructions in these files.
 fn is_whole(folder: &Path, files: &[BundledFile], stamp: &str) -> bool {
     let mut expected: BTreeSet<PathBuf> = files.iter().map(|file| folder.join(file.path)).collect();
     expected.insert(folder.join(STAMP));
@@ -92,7 +93,7 @@ fn is_whole(folder: &Path, files: &[BundledFile], stamp: &str) -> bool {
             .all(|file| fs::read(folder.join(file.path)).is_ok_and(|present| present == file.bytes))
 }
 
-/// What lies in a folder apart from folders. Fails at more than `most`, and at a link.
+/// Returns the files below a folder. Fails at more than `most` of them, and at a link.
 fn found(folder: &Path, most: usize) -> io::Result<BTreeSet<PathBuf>> {
     let (mut all, mut folders) = (BTreeSet::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -127,12 +128,12 @@ fn make(folder: &Path, files: &[BundledFile], stamp: &str) -> io::Result<()> {
         file.sync_all()?;
         set_readonly(&path)?;
     }
-    // The folder itself stays writable: some systems want that of what is moved.
+    // The folder itself stays writable: some systems require that to move it.
     folders.iter().rev().try_for_each(|folder| set_readonly(folder))
 }
 
-/// Takes away what is passing: of this process, or left by a crash. One another process is at work on may go too; it
-/// then fails, and finds the bundle whole.
+/// Removes temporary bundles, of this process or left by a crash. It may remove a bundle another process is
+/// writing; that process then fails and finds the bundle complete.
 fn clear(parent: &Path) -> io::Result<()> {
     for entry in fs::read_dir(parent)? {
         let entry = entry?;
@@ -143,7 +144,7 @@ fn clear(parent: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes a folder whose parts may not be written; a link goes, and not what it leads to.
+/// Removes a folder with read-only content. Removes a link itself, not its target.
 fn remove(path: &Path) -> io::Result<()> {
     if !fs::symlink_metadata(path)?.is_dir() {
         return fs::remove_file(path);

@@ -1,4 +1,4 @@
-//! What a change does to a file, line by line, for the person to read.
+//! The change to a file, line by line, for a person to read.
 
 use octo_protocol::{DiffLine, DiffPart, DiffView, FileChange, Hunk};
 use similar::{ChangeTag, InlineChange, InlineChangeMode, InlineChangeOptions, TextDiff};
@@ -7,17 +7,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Unchanged lines shown around a change; as in every other diff.
+/// The number of unchanged lines shown around a change, as in most diff tools.
 const CONTEXT: usize = 3;
-/// Lines of a view. More helps nobody who is to say yes or no, and views are stored.
+/// The maximum number of lines in a view. More does not help a person decide, and views are stored.
 const MAX_LINES: usize = 600;
-/// Bytes of a line that are shown and looked at for what changed within it.
+/// The number of bytes of a line that are shown and compared for changes within the line.
 const MAX_LINE_BYTES: usize = 2_000;
-/// Time for the comparison. Afterwards the rest is taken as replaced as a whole, which is right if coarse.
+/// The time limit of the comparison. After it, the rest counts as replaced as a whole, which is correct but
+/// coarse.
 const TIME: Duration = Duration::from_millis(400);
 
-/// The change from `before` (none for a file that did not exist) to `after`. Works on bytes: bytes that are
-/// not text are shown replaced, but compared and counted as they are. Lines end at `\n` only.
+/// Returns the change from `before` (`None` if the file did not exist) to `after`. Compares and counts bytes;
+/// bytes that are not text are shown as replacement characters. Lines end at `\n` only.
 pub fn diff(path: &Path, before: Option<&[u8]>, after: &[u8]) -> DiffView {
     let old: Vec<&[u8]> = lines(before.unwrap_or_default());
     let new: Vec<&[u8]> = lines(after);
@@ -44,7 +45,7 @@ pub fn diff(path: &Path, before: Option<&[u8]>, after: &[u8]) -> DiffView {
     'hunks: for group in compared.grouped_ops(CONTEXT) {
         let mut hunk = Hunk { lines: Vec::new() };
         for op in &group {
-            // Long lines make the comparison within lines slow and its result unreadable.
+            // Long lines make the comparison within lines slow and unreadable.
             let long = |lines: &[&[u8]]| lines.iter().any(|line| line.len() > MAX_LINE_BYTES);
             let is_long =
                 old.get(op.old_range()).is_some_and(long) || new.get(op.new_range()).is_some_and(long);
@@ -95,7 +96,7 @@ fn line(change: &InlineChange<'_, [u8]>) -> DiffLine {
             break;
         }
     }
-    // The line end belongs to no part; it may stand in a part of its own.
+    // The line ending belongs to no part; it may be a part of its own.
     while let Some(last) = parts.last_mut() {
         last.text.truncate(last.text.trim_end_matches(['\r', '\n']).len());
         if !last.text.is_empty() {

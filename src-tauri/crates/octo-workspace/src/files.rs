@@ -20,23 +20,22 @@ use std::{
     time::SystemTime,
 };
 
-/// What may be touched without asking. All paths real (see [`crate::resolve`]).
+/// The paths that may be accessed without asking. All are real paths (see [`crate::resolve`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scope {
     /// The session's folder: readable and writable.
     pub folder: PathBuf,
-    /// Further folders below which files may be read.
+    /// More folders below which files may be read.
     pub readable: Vec<PathBuf>,
-    /// Further folders below which files may be read and written: the session's temporary folder.
+    /// More folders below which files may be read and written: the session's temporary folder.
     pub writable: Vec<PathBuf>,
 }
 
-/// The files of a session. Cheap to clone; clones share what the session has seen of its files.
+/// The files of a session. Cheap to clone; clones share the record of files the session has read.
 ///
-/// Whatever a caller decided beforehand, every operation looks again, at the moment it happens, where its
-/// path really leads, and refuses what is neither in the [`Scope`] nor granted. A file that usually holds
-/// secrets ([`is_secret`]) or was closed as one ([`Files::closing`]) is refused even inside the scope unless it
-/// was granted itself.
+/// Regardless of earlier decisions, every operation resolves its path again when it runs, and refuses a path
+/// that is neither in the [`Scope`] nor granted. A file that usually contains secrets ([`is_secret`]) or was
+/// closed as one ([`Files::closing`]) is refused even inside the scope unless the grant names it.
 #[derive(Clone, Debug)]
 pub struct Files {
     scope: Arc<Scope>,
@@ -54,7 +53,7 @@ struct Grants {
     person: ForPerson,
 }
 
-/// Whether what is read goes to the person only.
+/// Whether the content read is shown to the person only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ForPerson {
     #[default]
@@ -62,7 +61,7 @@ enum ForPerson {
     Yes,
 }
 
-/// What kind of thing a path is.
+/// The kind of file system object at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// An ordinary file.
@@ -73,39 +72,39 @@ pub enum FileKind {
     Special,
 }
 
-/// What is known of a file without reading it.
+/// Metadata of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileStat {
-    /// What it is.
+    /// Its kind.
     pub kind: FileKind,
     /// Its length in bytes.
     pub len: u64,
-    /// When it was last changed, where the system knows.
+    /// The time of its last change, or `None` if the system does not know.
     pub modified: Option<SystemTime>,
 }
 
 /// A folder's entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// Folders first, then files, each sorted by name; cut at the asked limit.
+    /// Folders first, then files, each sorted by name; cut at the requested limit.
     pub entries: Vec<ListEntry>,
-    /// Folders in all.
+    /// The total number of folders.
     pub folders: usize,
-    /// Everything else in all.
+    /// The total number of other entries.
     pub files: usize,
 }
 
 /// One entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListEntry {
-    /// Its name, bytes that are not text replaced.
+    /// Its name, with bytes that are not text replaced.
     pub name: String,
-    /// Whether it is a folder. A link to a folder is not.
+    /// Its kind. A link to a folder does not count as a folder.
     pub kind: FileKind,
 }
 
 impl Files {
-    /// The files of a session with nothing granted beyond the scope.
+    /// Returns the files of a session without grants outside the scope.
     pub fn new(scope: Scope) -> Self {
         Self {
             scope: Arc::new(scope),
@@ -117,24 +116,25 @@ impl Files {
         }
     }
 
-    /// The same files without what is closed: neither opened nor found by a search, wherever it lies.
+    /// Returns these files without the closed paths: they cannot be opened, and no search finds them, wherever
+    /// they are.
     pub fn closing(&self, closed: Arc<dyn ClosedPaths>) -> Self {
         Self { closed: Some(closed), ..self.clone() }
     }
 
-    /// The same files, with the state of everything recorded before it is changed. What cannot be recorded is
-    /// not changed.
+    /// Returns these files with a recorder, which stores the state of each file before a change. A file that
+    /// cannot be recorded is not changed.
     pub fn recording(&self, recorder: Recorder) -> Self {
         Self { recorder: Some(recorder), ..self.clone() }
     }
 
-    /// The same files, with every temporary file noted, so that one a kill leaves behind is taken away later.
+    /// Returns these files with every temporary file noted: a file left by a killed process is removed later.
     pub fn noting(&self, unfinished: Unfinished) -> Self {
         Self { unfinished: Some(unfinished), ..self.clone() }
     }
 
-    /// The same files with `reads` (each path and what lies below it) and `writes` (exactly these paths,
-    /// also readable) permitted too: what was allowed for one call.
+    /// Returns these files with `reads` (each path and everything below it) and `writes` (exactly these paths,
+    /// also readable) permitted too: the grants of one call.
     pub fn granting(&self, reads: &[PathBuf], writes: &[PathBuf]) -> Self {
         let mut grants = (*self.grants).clone();
         grants.reads.extend_from_slice(reads);
@@ -142,8 +142,8 @@ impl Files {
         Self { grants: Arc::new(grants), ..self.clone() }
     }
 
-    /// The same files, able to read everything that is not denied and write nothing: for what is shown to the
-    /// person who is asked (the difference a change would make), and never to the model.
+    /// Returns these files with permission to read everything except denied paths and to write nothing. The
+    /// content (the diff of a change) is shown to the person who is asked, never to the model.
     pub fn for_person(&self) -> Self {
         let person = Grants { person: ForPerson::Yes, ..Grants::default() };
         Self { grants: Arc::new(person), ..self.clone() }
@@ -154,12 +154,12 @@ impl Files {
         &self.scope.folder
     }
 
-    /// Whether the path lies in the session's folder or its writable folders, secret or not.
+    /// Whether the path is in the session's folder or its writable folders, secret or not.
     pub fn in_writable_scope(&self, path: &Path) -> bool {
         self.writable_roots().any(|root| is_inside(root, path))
     }
 
-    /// Whether the path lies where this session may read without asking, secret or not.
+    /// Whether this session may read the path without asking, ignoring secrecy.
     pub fn in_readable_scope(&self, path: &Path) -> bool {
         self.in_writable_scope(path) || self.scope.readable.iter().any(|root| is_inside(root, path))
     }
@@ -168,7 +168,7 @@ impl Files {
         std::iter::once(&self.scope.folder).chain(&self.scope.writable).map(PathBuf::as_path)
     }
 
-    /// What is said about a real path, whether by its name or by who closed it.
+    /// Returns the restriction of a real path, by its name or by the person's rules.
     pub(crate) fn closed(&self, path: &Path) -> Closed {
         match self.closed.as_ref().map_or(Closed::No, |closed| closed.closed(path)) {
             Closed::No if is_secret(path) => Closed::Secret,
@@ -176,7 +176,7 @@ impl Files {
         }
     }
 
-    /// Where `path` really leads now, if it may be read.
+    /// Resolves `path` now and checks that it may be read.
     pub fn check_read(&self, path: &Path) -> Result<PathBuf, FilesError> {
         let real = paths::real(path)?;
         let closed = self.closed(&real);
@@ -186,7 +186,7 @@ impl Files {
         let granted = self.grants.person == ForPerson::Yes
             || self.grants.writes.iter().any(|grant| paths::is_same(grant, &real))
             || self.grants.reads.iter().any(|grant| {
-                // Who granted a secret folder meant what is in it.
+                // A grant for a secret folder includes its content.
                 paths::is_same(grant, &real)
                     || (is_inside(grant, &real) && (closed == Closed::No || self.closed(grant) != Closed::No))
             });
@@ -196,7 +196,7 @@ impl Files {
         Err(FilesError::Outside { path: real, access: Access::Read })
     }
 
-    /// Where `path` really leads now, if it may be written.
+    /// Resolves `path` now and checks that it may be written.
     pub fn check_write(&self, path: &Path) -> Result<PathBuf, FilesError> {
         let real = paths::real(path)?;
         let closed = self.closed(&real);
@@ -212,14 +212,15 @@ impl Files {
         Err(FilesError::Outside { path: real, access: Access::Write })
     }
 
-    /// What the path is.
+    /// Returns the metadata of the path.
     pub fn stat(&self, path: &Path) -> Result<FileStat, FilesError> {
         let path = self.check_read(path)?;
         let meta = fs::metadata(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
         Ok(FileStat { kind: kind(&meta), len: meta.len(), modified: meta.modified().ok() })
     }
 
-    /// The whole content of an ordinary file of at most `limit` bytes. The session has seen it then.
+    /// Returns the whole content of an ordinary file of at most `limit` bytes, and records that the session has
+    /// seen it.
     pub fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, FilesError> {
         let (content, path, meta) = self.content(path, limit)?;
         if self.grants.person == ForPerson::No {
@@ -228,9 +229,9 @@ impl Files {
         Ok(content)
     }
 
-    /// The content of a file that is about to be changed: as [`Files::read`], but refused with
-    /// [`FilesError::Changed`] when the file is no longer what the session saw last. What the change is made of is
-    /// what it then must still be when it is written.
+    /// Returns the content of a file that is about to be changed. Like [`Files::read`], but fails with
+    /// [`FilesError::Changed`] if the file differs from the version the session saw last. The write later
+    /// requires the content returned here.
     pub fn read_to_change(&self, path: &Path, limit: u64) -> Result<Vec<u8>, FilesError> {
         let (content, path, meta) = self.content(path, limit)?;
         let hash = blake3::hash(&content);
@@ -249,7 +250,7 @@ impl Files {
             return Err(FilesError::TooLarge { path, len: meta.len(), limit });
         }
         let mut content = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default());
-        // The length may be wrong (a file of /proc) or grow meanwhile: the limit holds all the same.
+        // The length may be wrong (a file in /proc) or grow meanwhile: the limit applies anyway.
         file.take(limit.saturating_add(1))
             .read_to_end(&mut content)
             .map_err(|error| self.failed(&path, Access::Read, &error))?;
@@ -260,7 +261,7 @@ impl Files {
         Ok((content, path, meta))
     }
 
-    /// An ordinary file for reading in pieces. The session counts as having seen it as it is now.
+    /// Opens an ordinary file for reading in pieces. The session counts as having seen its present version.
     pub fn open(&self, path: &Path) -> Result<(File, FileStat), FilesError> {
         let (file, path, meta) = self.open_file(path)?;
         if self.grants.person == ForPerson::No {
@@ -269,7 +270,7 @@ impl Files {
         Ok((file, FileStat { kind: FileKind::File, len: meta.len(), modified: meta.modified().ok() }))
     }
 
-    /// The entries of a folder, at most `limit` of them kept.
+    /// Returns the entries of a folder, at most `limit` of them.
     pub fn list(&self, path: &Path, limit: usize) -> Result<Listing, FilesError> {
         let path = self.check_read(path)?;
         let meta = fs::metadata(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
@@ -298,7 +299,7 @@ impl Files {
 
     fn open_file(&self, path: &Path) -> Result<(File, PathBuf, Metadata), FilesError> {
         let path = self.check_read(path)?;
-        // Looked at before it is opened: opening a pipe would wait for its other end.
+        // Checked before opening: opening a pipe would wait for its other end.
         let meta = fs::metadata(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
         self.must_be_file(&path, &meta)?;
         let file = File::open(&path).map_err(|error| self.failed(&path, Access::Read, &error))?;
@@ -315,7 +316,7 @@ impl Files {
         }
     }
 
-    /// The error, or the reason behind it: everything in the session's folder is missing when the folder is.
+    /// Returns the error, or its cause: if the session's folder is missing, everything in it is.
     fn failed(&self, path: &Path, access: Access, error: &std::io::Error) -> FilesError {
         if error.kind() == std::io::ErrorKind::NotFound
             && is_inside(&self.scope.folder, path)
@@ -342,7 +343,7 @@ impl FirstNames {
     fn add(&mut self, entry: ListEntry) {
         self.count += 1;
         self.entries.push(entry);
-        // Seldom enough that sorting costs little, often enough that a million names are never held.
+        // Rarely enough to keep sorting cheap, often enough never to keep a million names in memory.
         if self.entries.len() > 2 * self.limit + 1_024 {
             self.cut();
         }

@@ -1,7 +1,7 @@
-//! Octo's own home as a whole: what it takes, a copy of it, and its end.
+//! Octo's home as a whole: its size, its copy, and its deletion.
 //!
-//! What lies in the home is named here, name by name: only that is ever deleted. Whatever else is there, a file of the
-//! person's in a folder they chose as home for instance, is left and told.
+//! This module lists every name Octo uses in its home: only these are ever deleted. Anything else, for instance
+//! a person's file in a folder they chose as home, is kept and reported.
 
 use crate::private_folder;
 use octo_protocol::{HomePart, HomePartSize};
@@ -12,16 +12,17 @@ use std::{
     path::Path,
 };
 
-/// Whether a copy of the home needs it.
+/// Whether a copy of the home includes an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Copied {
-    /// It does.
+    /// The copy includes it.
     Yes,
-    /// It is made again, is of one run only, or (the database) is copied in another way.
+    /// The copy leaves it out: Octo recreates it, it belongs to one run only, or (the database) it is copied in
+    /// another way.
     No,
 }
 
-/// What lies directly in a home.
+/// The names directly in a home.
 const PLACES: &[(&str, HomePart, Copied)] = &[
     ("octo.lock", HomePart::Database, Copied::No),
     ("backups", HomePart::Backups, Copied::No),
@@ -40,7 +41,7 @@ const PLACES: &[(&str, HomePart, Copied)] = &[
     ("memories", HomePart::Memories, Copied::Yes),
     ("agents", HomePart::Memories, Copied::Yes),
     ("logs", HomePart::Logs, Copied::No),
-    // Who is signed in where: nothing to leave on another disk.
+    // Contains the browser's sign-ins, which must not end up on another disk.
     ("browser", HomePart::Browser, Copied::No),
     ("webview", HomePart::Browser, Copied::No),
     ("window.json", HomePart::Browser, Copied::No),
@@ -54,21 +55,22 @@ const PLACES: &[(&str, HomePart, Copied)] = &[
     (crate::MOVED, HomePart::Configuration, Copied::No),
 ];
 
-/// What of a home could be copied.
+/// The result of copying a home.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HomeCopy {
-    /// Its files.
+    /// The number of files copied.
     pub files: u64,
-    /// Their bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
-    /// What could not be read, and links, by their paths in the home.
+    /// Unreadable files, and links, as paths relative to the home.
     pub missing: Vec<String>,
 }
 
-/// What a home takes, part by part, the largest first. What goes away meanwhile is not counted.
+/// Returns the size of a home by part, the largest first. Files that vanish meanwhile are not counted.
 ///
 /// # Errors
-/// Those of the system, where the home itself cannot be read.
+///
+/// I/O errors of reading the home itself.
 pub fn measure_home(home: &Path) -> io::Result<Vec<HomePartSize>> {
     let mut parts: BTreeMap<HomePart, HomePartSize> = BTreeMap::new();
     for entry in fs::read_dir(home)?.flatten() {
@@ -81,11 +83,12 @@ pub fn measure_home(home: &Path) -> io::Result<Vec<HomePartSize>> {
     Ok(parts)
 }
 
-/// Copies what a home needs, but for its database, into a folder that is there. Files that cannot be read are left out
-/// and told; links are not followed.
+/// Copies the needed files of a home, except its database, into an existing folder. Unreadable files are left
+/// out and reported; links are not followed.
 ///
 /// # Errors
-/// Those of the system, where something cannot be written.
+///
+/// I/O errors of writing.
 pub fn copy_home(home: &Path, to: &Path) -> io::Result<HomeCopy> {
     let mut copy = HomeCopy::default();
     for entry in fs::read_dir(home)?.flatten() {
@@ -98,11 +101,12 @@ pub fn copy_home(home: &Path, to: &Path) -> io::Result<HomeCopy> {
     Ok(copy)
 }
 
-/// Deletes for good what Octo put into its home, and the home itself where nothing else is in it. What is left, by
-/// name.
+/// Deletes for good everything Octo put into its home, and the home itself if nothing else is in it. Returns
+/// the names that remain.
 ///
 /// # Errors
-/// Those of the system, where the home cannot be read.
+///
+/// I/O errors of reading the home.
 pub fn erase_home(home: &Path) -> io::Result<Vec<String>> {
     let mut left = Vec::new();
     for entry in fs::read_dir(home)?.flatten() {
@@ -121,9 +125,9 @@ pub fn erase_home(home: &Path) -> io::Result<Vec<String>> {
     Ok(left)
 }
 
-/// What has this name in a home.
+/// Returns the home part and copy rule of a name.
 fn place(name: &str) -> Option<(HomePart, Copied)> {
-    // With its log, and what is beside both for a moment.
+    // The database with its log, and temporary files of both.
     if name == "octo.db" || name.starts_with("octo.db-") || name.starts_with("octo.db.new") {
         return Some((HomePart::Database, Copied::No));
     }
@@ -131,7 +135,7 @@ fn place(name: &str) -> Option<(HomePart, Copied)> {
 }
 
 fn remove(path: &Path) -> io::Result<()> {
-    // A link is removed itself.
+    // A link itself is removed, not its target.
     if path.symlink_metadata()?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
 
@@ -150,7 +154,7 @@ fn count(path: &Path, size: &mut HomePartSize) {
 fn copy_tree(home: &Path, from: &Path, to: &Path, copy: &mut HomeCopy) -> io::Result<()> {
     let told = || from.strip_prefix(home).unwrap_or(from).display().to_string();
     let Ok(meta) = from.symlink_metadata() else {
-        // It went away meanwhile.
+        // It vanished meanwhile.
         return Ok(());
     };
     if meta.is_dir() {

@@ -1,14 +1,14 @@
-//! Files: where they are, who may touch them, how they are read, searched, compared and written.
+//! Files: their paths and access rules, and reading, searching, comparing and writing them.
 //!
-//! * [`resolve`] says which file a text names, links followed; [`is_inside`] and [`is_secret`] judge it.
+//! * [`resolve`] returns the file a text names, links followed; [`is_inside`] and [`is_secret`] judge it.
 //! * [`Files`] is the capability to read and write: the only way Octo changes a person's file.
-//! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] keeps content under its hash,
-//!   [`Archives`] what left a model's view, [`Outputs`] long results of tools.
-//! * [`TimeMachine`] knows what every task did to files, and goes back to the end of any of them.
-//! * [`measure_home`], [`copy_home`] and [`erase_home`] are about Octo's home as a whole; [`Residence`] is where it is,
-//!   and [`settle`] what becomes of it at a start.
-//! * [`Unfinished`] knows what a killed process left beside the person's files, and takes it away.
-//! * [`Trash`] keeps what was deleted; [`rm`] is the `rm` of a session's commands, which moves things there.
+//! * [`glob`] and [`grep`] search; [`diff`] compares; [`Blobs`] stores content under its hash, [`Archives`]
+//!   stores messages that left a model's view, [`Outputs`] stores long tool results.
+//! * [`TimeMachine`] records the changes of every turn to files, and restores the end of any turn.
+//! * [`measure_home`], [`copy_home`] and [`erase_home`] work on Octo's home as a whole; [`Residence`] is its
+//!   location, and [`settle`] carries out a planned change of it at startup.
+//! * [`Unfinished`] notes temporary files in the person's folders, and removes those a killed process left.
+//! * [`Trash`] keeps deleted files; [`rm`] is the `rm` of a session's commands, which moves files there.
 
 mod ageing;
 mod archives;

@@ -4,17 +4,17 @@ use crate::paths;
 use percent_encoding::percent_decode_str;
 use std::path::{Path, PathBuf};
 
-/// The file of this machine that a link's address names: one below `folder`, an absolute path, one with `~`, or a `file:`
-/// address. None for other schemes, for a place on the page, and for what lies on another machine, which would be told
-/// that somebody is here by the mere look.
+/// Returns the local file that a link's address names: a path relative to `folder`, an absolute path, one with
+/// `~`, or a `file:` address. Returns `None` for other schemes, for an anchor on the page, and for files on
+/// another machine, because merely looking would reveal the person's presence to that machine.
 ///
-/// Addresses are written with and without escapes, and often lead to a part of the file (`main.rs#L12`, `main.rs:12`). So
-/// of what it can mean, that counts which is there; nothing of it, and it is the address as it is read first.
+/// Addresses may be escaped or not, and often point to a part of the file (`main.rs#L12`, `main.rs:12`). The
+/// interpretation that exists wins; if none exists, the first one counts.
 #[must_use]
 pub fn linked(address: &str, folder: &Path) -> Option<PathBuf> {
     let path = match address.split_once(':') {
         Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => of_this_machine(rest)?,
-        // One letter is a drive's, and what has no scheme's form is a file's name.
+        // A single letter is a drive, and text that is not a valid scheme is a file name.
         Some((scheme, _)) if scheme.len() > 1 && is_scheme(scheme) && !is_place(address) => return None,
         _ => address,
     };
@@ -29,12 +29,12 @@ pub fn linked(address: &str, folder: &Path) -> Option<PathBuf> {
     (there < places.len()).then(|| places.swap_remove(there))
 }
 
-/// On another machine, or on the page itself.
+/// Whether the path is on another machine, or on the page itself.
 fn is_elsewhere(path: &str) -> bool {
     path.starts_with("//") || path.starts_with(r"\\") || path.starts_with('#')
 }
 
-/// The path of a `file:` address after its scheme.
+/// Returns the path of a `file:` address, after its scheme.
 fn of_this_machine(rest: &str) -> Option<&str> {
     let path = match rest.strip_prefix("//") {
         Some(host) => host.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(host),
@@ -53,12 +53,12 @@ fn is_scheme(text: &str) -> bool {
         && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
 }
 
-/// `main.rs:12` has a scheme's form too.
+/// Whether the address is like `main.rs:12`, which also looks like a scheme.
 fn is_place(address: &str) -> bool {
     whole(address) != address && !whole(address).contains(':')
 }
 
-/// A path without the place in the file that an address leads to: `#L12`, `:12` or `:12:5`.
+/// Returns the path without the position in the file: `#L12`, `:12` or `:12:5`.
 fn whole(path: &str) -> &str {
     if let Some((path, _)) = path.split_once('#') {
         return path;
@@ -103,7 +103,7 @@ mod tests {
             ("main.rs#L12", "main.rs"),
             ("main.rs:12", "main.rs"),
             ("main.rs:12:5", "main.rs"),
-            // Not there: as it is read first.
+            // Does not exist: the first interpretation counts.
             ("gone%20now.txt", "gone now.txt"),
         ] {
             assert_eq!(named(address), here(name), "{address}");

@@ -1,4 +1,4 @@
-//! Outputs: long results of tools, kept whole for the model to read in ranges.
+//! Outputs: long tool results, stored whole for the model to read in ranges.
 
 use std::{
     fs, io,
@@ -7,26 +7,27 @@ use std::{
     time::Duration,
 };
 
-/// How long an output is kept: as long as a command's log.
+/// How long an output is kept: as long as the log of a command.
 const KEEP: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// The outputs of one session, files in one folder of Octo's own. Cheap to clone.
+/// The outputs of one session: files in one of Octo's own folders. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Outputs {
     folder: PathBuf,
 }
 
 impl Outputs {
-    /// The outputs in `folder`; it is made with the first one.
+    /// Returns the outputs in `folder`, which the first output creates.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// Keeps a text under a name; where it is. What had the name before is replaced. Readable by its owner only.
-    /// Outputs nobody read for a week are removed.
+    /// Stores a text under a name, replacing an earlier one, and returns its path. Only the owner can read the
+    /// file. Removes outputs that were not read for a week.
     ///
     /// # Errors
-    /// Those of the system; a name that is no plain file name is invalid input.
+    ///
+    /// I/O errors; a name that is not a plain file name is invalid input.
     pub fn keep(&self, name: &str, text: &str) -> io::Result<PathBuf> {
         let folder = crate::private_folder(&self.folder)?;
         let path = folder.join(plain(name)?);
@@ -37,7 +38,7 @@ impl Outputs {
         Ok(path)
     }
 
-    /// Where the text kept under a name is; none where there is none.
+    /// Returns the path of the output with this name, or `None` if it does not exist.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
         let path = self.folder.join(plain(name).ok()?);
         path.is_file().then(|| path.canonicalize().ok()).flatten()
@@ -52,7 +53,7 @@ impl Outputs {
     }
 }
 
-/// A name that names a file in the folder and nowhere else.
+/// Checks that the name is a plain file name in the folder.
 fn plain(name: &str) -> io::Result<&Path> {
     let is_plain = !name.is_empty()
         && !name.starts_with('.')

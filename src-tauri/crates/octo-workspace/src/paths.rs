@@ -1,4 +1,4 @@
-//! Paths: what a text names, where a path really lies.
+//! Paths: the file a text names, and a path's real location.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -6,10 +6,10 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// Links followed in one path before it counts as a loop; the same number as Linux's.
+/// The maximum number of links followed in one path; more count as a loop. The same number as Linux's.
 const MAX_LINKS: usize = 40;
 
-/// Why a text names no path.
+/// The reason why a text is not a usable path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// The text is empty or blank.
@@ -18,26 +18,26 @@ pub enum PathError {
     /// The text contains a NUL byte.
     #[error("The path contains a NUL byte, which no path may.")]
     Nul,
-    /// `~` was used and the person's home is not known.
+    /// `~` was used, but the person's home is unknown.
     #[error("`~` cannot be expanded because the home folder is not known. Use an absolute path.")]
     NoHome,
-    /// Links lead to each other without end.
+    /// The links form a loop.
     #[error("{} goes through too many symbolic links (a loop?).", .0.display())]
     Links(PathBuf),
-    /// Part of the path cannot be looked at, so it cannot be known where it leads.
+    /// Part of the path cannot be read, so its target is unknown.
     #[error("{} cannot be looked at: {reason}.", .path.display())]
     Unreadable {
-        /// The part.
+        /// The unreadable part.
         path: PathBuf,
-        /// The system's words.
+        /// The system's error message.
         reason: String,
     },
 }
 
-/// The path a text names, absolute and real: `~` is the home, a relative path starts at `cwd`, `.` and `..`
-/// are taken away as text, then every symbolic link on the way is followed, as far as the path exists. A
-/// link whose target does not exist yet is followed too, because writing to it would create the target. So
-/// a path outside a folder cannot pose as one inside it.
+/// Returns the absolute, real path a text names: `~` is the home, a relative path starts at `cwd`, `.` and `..`
+/// are removed as text, then every symbolic link is followed in the part of the path that exists. A link whose
+/// target does not exist yet is followed too, because writing to it would create the target. A path outside a
+/// folder therefore cannot pose as one inside it.
 pub fn resolve(text: &str, cwd: &Path) -> Result<PathBuf, PathError> {
     resolve_from(text, cwd, std::env::home_dir().as_deref())
 }
@@ -64,7 +64,7 @@ pub(crate) fn resolve_from(text: &str, cwd: &Path, home: Option<&Path>) -> Resul
     real(&plain(&named))
 }
 
-/// `path` without `.` and `..`, taken away as text.
+/// Returns `path` with `.` and `..` removed as text.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
@@ -79,8 +79,8 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Where an absolute path really lies: every link followed, also the last one and also one that dangles.
-/// What does not exist is kept as it is written.
+/// Returns the real location of an absolute path: every link followed, including the last one and dangling
+/// ones. Names that do not exist are kept as written.
 pub fn real(path: &Path) -> Result<PathBuf, PathError> {
     let mut rest: Vec<OsString> = parts_backwards(path);
     let mut found: PathBuf = path
@@ -110,7 +110,7 @@ pub fn real(path: &Path) -> Result<PathBuf, PathError> {
                 rest.extend(parts_backwards(&target));
             }
             Ok(_) => found = next,
-            // Nothing there: what follows cannot exist either, and is kept as it is written.
+            // Nothing exists here: the rest cannot exist either, and is kept as written.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 found = next;
             }
@@ -124,7 +124,8 @@ fn unreadable(path: &Path, error: &io::Error) -> PathError {
     PathError::Unreadable { path: path.to_owned(), reason: error.to_string() }
 }
 
-/// The path's names, last first; `..` is kept, because after a link it means the folder of the target.
+/// Returns the path's names, last first; keeps `..`, because after a link it means the parent of the link's
+/// target.
 fn parts_backwards(path: &Path) -> Vec<OsString> {
     let mut parts: Vec<OsString> = path
         .components()
@@ -138,9 +139,9 @@ fn parts_backwards(path: &Path) -> Vec<OsString> {
     parts
 }
 
-/// Whether `path` is `folder` or lies below it. Both must be real paths (see [`resolve`]). Where the spelling
-/// differs the file system is asked whether one of the path's folders *is* `folder`, so file systems that
-/// ignore case are judged as they behave, and not as they are spelled.
+/// Whether `path` is `folder` or below it. Both must be real paths (see [`resolve`]). If the spelling differs,
+/// asks the file system whether one of the path's folders *is* `folder`. File systems that ignore case are
+/// therefore judged by their behaviour, not by the spelling.
 pub fn is_inside(folder: &Path, path: &Path) -> bool {
     if path.components().any(|part| matches!(part, Component::ParentDir)) || !path.is_absolute() {
         return false;
@@ -148,7 +149,7 @@ pub fn is_inside(folder: &Path, path: &Path) -> bool {
     if path.starts_with(folder) {
         return true;
     }
-    // A folder that was swapped for a link since it was resolved is not the folder that was meant.
+    // A folder that was swapped for a link after it was resolved is not the intended folder.
     if !is_real(folder) {
         return false;
     }
@@ -156,7 +157,7 @@ pub fn is_inside(folder: &Path, path: &Path) -> bool {
     path.ancestors().any(|above| identity(above).is_some_and(|above| above == folder))
 }
 
-/// Whether two real paths are the same file, in the way of [`is_inside`].
+/// Whether two real paths are the same file, by the rules of [`is_inside`].
 pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
     if one == other {
         return true;
@@ -166,8 +167,7 @@ pub(crate) fn is_same(one: &Path, other: &Path) -> bool {
         && identity(one).is_some_and(|one| identity(other).is_some_and(|other| one == other))
 }
 
-/// What tells a file from every other one. Asked without opening it: opening a pipe would wait for its
-/// other end.
+/// Returns the identity of a file, without opening it: opening a pipe would wait for its other end.
 #[cfg(unix)]
 fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -183,7 +183,7 @@ fn is_real(path: &Path) -> bool {
     real(path).is_ok_and(|real| real == path)
 }
 
-/// `path` as the model and the person read it: relative to `cwd` where inside it, else absolute.
+/// Returns `path` as shown to the model and the person: relative to `cwd` if inside it, else absolute.
 pub fn shown(path: &Path, cwd: &Path) -> String {
     match path.strip_prefix(cwd) {
         Ok(relative) if relative.as_os_str().is_empty() => ".".to_owned(),

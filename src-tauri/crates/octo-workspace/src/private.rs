@@ -1,4 +1,4 @@
-//! Folders and files of Octo's own, closed to other users of the machine.
+//! Octo's own folders and files, closed to other users of the machine.
 
 use std::{
     fs, io,
@@ -6,8 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Makes sure that a folder of Octo's own is there and readable by nobody else; its real path. Folders
-/// above it that are missing are made too.
+/// Creates one of Octo's own folders, readable only by its owner, and missing parents. Returns its real path.
 pub fn private_folder(path: &Path) -> io::Result<PathBuf> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -17,19 +16,21 @@ pub fn private_folder(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// Writes a file of Octo's own, readable by nobody else: whole or not at all. Its folder must be there.
+/// Writes one of Octo's own files, readable only by its owner, whole or not at all. Its folder must exist.
 ///
 /// # Errors
-/// Those of the system; the file is as it was then.
+///
+/// I/O errors; the old file is unchanged then.
 pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     draft_private(path, bytes)?.place()
 }
 
-/// How the names of drafts begin: hidden, so that whoever lists the folder meanwhile does not take one for one of its
-/// files. A process that is killed leaves its draft behind.
+/// The name prefix of drafts. It hides them, which keeps a listing of the folder from taking one for a regular
+/// file. A killed process leaves its draft behind.
 pub(crate) const DRAFT: &str = ".new-";
 
-/// A file of Octo's own that is whole on the disk and does not have its place yet. Dropped, nothing is left of it.
+/// One of Octo's own files, completely written to disk but not yet moved to its final path. Dropping it deletes
+/// it.
 #[derive(Debug)]
 pub struct PrivateDraft {
     temporary: tempfile::NamedTempFile,
@@ -37,21 +38,23 @@ pub struct PrivateDraft {
 }
 
 impl PrivateDraft {
-    /// Gives it its place, over what is there.
+    /// Moves the draft to its final path, replacing an existing file.
     ///
     /// # Errors
-    /// Those of the system; what is there stays then.
+    ///
+    /// I/O errors; the existing file stays then.
     pub fn place(self) -> io::Result<()> {
         self.temporary.persist(self.path).map_err(|error| error.error)?;
         Ok(())
     }
 }
 
-/// Writes what is to be a file of Octo's own, readable by nobody else, beside its place: what can fail for want of
-/// room has been done then, before anything that was there goes. Its folder must be there.
+/// Writes one of Octo's own files, readable only by its owner, as a draft in its final folder. Lack of space
+/// therefore fails here, before an existing file is touched. Its folder must exist.
 ///
 /// # Errors
-/// Those of the system; nothing is left of it then.
+///
+/// I/O errors; no part of the draft remains then.
 pub fn draft_private(path: &Path, bytes: &[u8]) -> io::Result<PrivateDraft> {
     let folder = path.parent().ok_or_else(|| io::Error::other("a file needs a folder"))?;
     let mut temporary = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder)?;

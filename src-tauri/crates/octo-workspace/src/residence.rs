@@ -1,18 +1,16 @@
-//! Where Octo's home is, and what is planned for it as a whole: to bring back a copy of it, or to move it elsewhere.
+//! The location of Octo's home, and plans for the home as a whole: restoring a copy of it, or moving it.
 //!
-//! | Part | What it is |
-//! | --- | --- |
-//! | [`pointer`] | where the home is, once it was moved |
-//! | [`plan`] | what the next start is to do, written beside the usual home |
-//! | [`copied`] | a copy of the home, looked at |
-//! | [`prepare`] | what is done while Octo runs: nothing of the home changes |
-//! | [`settle`] | what is done at the start, before anything opens the home |
-//! | [`kept`] | the homes that were put aside |
-//! | [`tree`] | folders copied, compared and written out to the disk |
+//! - [`pointer`]: the location of a moved home
+//! - [`plan`]: the plan for the next start, in a file next to the usual home
+//! - [`copied`]: inspecting a copy of the home
+//! - [`prepare`]: the steps while Octo runs, which change nothing in the home
+//! - [`settle`]: the steps at startup, before anything opens the home
+//! - [`kept`]: the former homes that were kept
+//! - [`tree`]: copying, comparing and flushing folders
 //!
-//! A plan is carried out in steps of which each is one rename or one file that appears whole, and which step is next is
-//! seen from what is there. So a process that ends anywhere, also by a kill or a power cut, leaves the one home or the
-//! other, and the next start goes on; what was put aside is deleted by nobody but the person.
+//! Each step of a plan is one rename or one file that appears whole, and the files on disk show which step is
+//! next. A process that ends at any point, even by a kill or a power cut, therefore leaves either home intact,
+//! and the next start continues. Only the person deletes a former home.
 
 mod copied;
 mod kept;
@@ -38,38 +36,39 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Who says where the home is.
+/// The authority that decides the location of the home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chosen {
-    /// Whoever started Octo, by the variable `OCTO_HOME`: then Octo cannot move it.
+    /// The variable `OCTO_HOME`, set by the process that started Octo: Octo cannot move the home then.
     ByVariable,
-    /// Octo: the usual place, or where the person moved it.
+    /// Octo: the usual path, or the one the person moved it to.
     ByOcto,
 }
 
-/// Where the home is, and where plans for it are kept.
+/// The location of the home, and of plans for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Residence {
     /// The home.
     pub home: PathBuf,
-    /// Who says so.
+    /// The authority that chose this location.
     pub chosen: Chosen,
-    /// Where it was before, the newest last: what is written in it by its old path is found here.
+    /// Its former locations, the newest last: paths stored under a former location are found here.
     pub former: Vec<PathBuf>,
-    /// The usual place: what is written beside it outlives whatever becomes of the home.
+    /// The usual path: files next to it survive any change of the home.
     usual: PathBuf,
 }
 
 impl Residence {
-    /// The home the variable names.
+    /// Returns the home named by the variable.
     pub fn by_variable(home: PathBuf) -> Self {
         Self { usual: home.clone(), home, chosen: Chosen::ByVariable, former: Vec::new() }
     }
 
-    /// The home at its usual place, or where it was moved. Whether it is there is seen by [`settle`].
+    /// Returns the home at its usual path, or at the one it was moved to. [`settle`] checks that it exists.
     ///
     /// # Errors
-    /// [`ResidenceError::Unreadable`] where it was moved and nobody can tell where.
+    ///
+    /// [`ResidenceError::Unreadable`] if it was moved and its location cannot be read.
     pub fn by_octo(usual: PathBuf) -> Result<Self, ResidenceError> {
         let pointer = Pointer::read(&usual)?;
         let (home, former) =
@@ -77,8 +76,8 @@ impl Residence {
         Ok(Self { home, chosen: Chosen::ByOcto, former, usual })
     }
 
-    /// A home that was moved and is not there (a disk that is not connected) is no reason to begin a new one: it would
-    /// look as if everything were lost. The folder alone says little: it may be where the disk is put in.
+    /// Fails if a moved home is missing (a disk that is not connected), instead of starting a new one, which
+    /// would look like total loss. The folder's existence proves little: it may be the mount point of the disk.
     fn must_be_there(self) -> Result<Self, ResidenceError> {
         if self.home != self.usual && !octo_store::has_database(&self.home) {
             let pointer = Pointer::place(&self.usual);
@@ -87,7 +86,7 @@ impl Residence {
         Ok(self)
     }
 
-    /// Where something that was written down with a path in a former home is now.
+    /// Translates a path stored under a former home to its present location.
     pub fn now_at(&self, path: &Path) -> PathBuf {
         let inside = self.former.iter().rev().find_map(|former| path.strip_prefix(former).ok());
         match inside {
@@ -96,52 +95,53 @@ impl Residence {
         }
     }
 
-    /// Forgets where the home was moved, and every plan: for when everything was deleted.
+    /// Forgets the location of a moved home, and every plan: called after everything was deleted.
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// I/O errors.
     pub fn forget(&self) -> io::Result<()> {
         cancel_plan(self)?;
         Pointer::remove(&self.usual)
     }
 }
 
-/// What lies beside a home, by the word after its name: where it is, what is planned, and what a copy is unpacked into.
-/// Whoever could change these could change the home.
+/// The suffixes of files next to a home: its location, the plan, and the folder a copy is unpacked into. A
+/// program that can change these can change the home.
 pub const BESIDE_HOME: &[&str] = &[POINTER, PENDING, STAGED];
 
 const POINTER: &str = ".place";
 const PENDING: &str = ".pending";
 const STAGED: &str = ".incoming";
 
-/// A file or folder beside one, of its name and a word.
+/// Returns the path next to another one: its name plus a suffix.
 fn beside(place: &Path, word: &str) -> PathBuf {
     let mut name = place.as_os_str().to_owned();
     name.push(word);
     PathBuf::from(name)
 }
 
-/// Writes such a file whole, for good.
+/// Writes such a file durably and as a whole.
 fn write_beside(path: &Path, content: &impl serde::Serialize) -> io::Result<()> {
     crate::write_private(path, &serde_json::to_vec_pretty(content)?)?;
     tree::sync_folder_of(path)
 }
 
-/// Why a plan for the home was not made or not carried out. Nothing is lost by any of them.
+/// The reason why a plan for the home was not made or not carried out. No data is lost in any case.
 #[derive(Debug, thiserror::Error)]
 pub enum ResidenceError {
-    /// The home was moved, and where it was moved nothing is.
+    /// The home was moved, and its location is empty.
     #[error("{home} holds no home")]
     Away {
-        /// Where it should be.
+        /// Its expected path.
         home: PathBuf,
-        /// The file that says so.
+        /// The file that names this path.
         pointer: PathBuf,
     },
-    /// A folder is no copy of a home.
+    /// The folder is not a copy of a home.
     #[error("{0} is no copy of a home")]
     NoCopy(PathBuf),
-    /// Its database cannot be used: damaged, or of a newer Octo.
+    /// The copy's database cannot be used: it is damaged, or from a newer Octo.
     #[error("the copy cannot be used: {0}")]
     Copy(#[from] OpenError),
     /// Files of the copy are missing.
@@ -149,65 +149,65 @@ pub enum ResidenceError {
     Incomplete {
         /// The copy.
         path: PathBuf,
-        /// As it was made.
+        /// The number of files it was made with.
         expected: u64,
-        /// As it is.
+        /// The number of files it contains now.
         found: u64,
     },
-    /// The copy lies in the home it is to take the place of, or holds it.
+    /// One of the copy and the home it should replace contains the other.
     #[error("{0} and the home lie in each other")]
     Inside(PathBuf),
-    /// The folder to move into has something in it.
+    /// The target folder is not empty.
     #[error("{0} is not empty")]
     NotEmpty(PathBuf),
     /// A folder cannot be used at all.
     #[error("{path} cannot be used: {error}")]
     Unusable {
-        /// It.
+        /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// There is too little space.
+    /// The disk has too little space.
     #[error("{path} has no room")]
     NoRoom {
-        /// Where.
+        /// The folder.
         path: PathBuf,
-        /// How many bytes it takes; none where that was met in the middle.
+        /// The required bytes; `None` if the disk filled up during the copy.
         needed: Option<u64>,
     },
-    /// The home is where a disk is put in, or where nothing may be made beside it: it cannot be exchanged.
+    /// The home is a mount point, or nothing may be created next to it: it cannot be replaced.
     #[error("nothing can take the place of {0}")]
     Fixed(PathBuf),
-    /// The variable says where the home is.
+    /// The variable decides the home's location.
     #[error("OCTO_HOME says where the home is")]
     ByVariable,
-    /// Another Octo works in the home.
+    /// Another Octo process uses the home.
     #[error("another process works in the home")]
     InUse,
-    /// Something else is planned.
+    /// Another plan exists.
     #[error("another plan is there")]
     Planned,
-    /// A file beside the home cannot be read as what it should be.
+    /// A file next to the home is unreadable or invalid.
     #[error("{path} cannot be read: {detail}")]
     Unreadable {
-        /// It.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         detail: String,
     },
-    /// The system refused something in the middle; everything is as it was.
+    /// The system refused an operation midway; everything is as before.
     #[error("{path}: {error}")]
     Failed {
-        /// What was being read or written.
+        /// The path that was being read or written.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
 }
 
 impl ResidenceError {
-    /// Of the system, at a place.
+    /// Wraps a system error at a path.
     fn of(path: &Path, error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

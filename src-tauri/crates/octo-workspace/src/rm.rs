@@ -1,13 +1,13 @@
-//! The `rm` of a session's commands: what it removes goes to the trash.
+//! The `rm` of a session's commands, which moves files to the trash.
 //!
-//! [`install`] puts links named `rm` and `unlink` to Octo's own program into `<home>/bin`, the first folder of every
-//! command's `PATH`; the program sees by its name what it is ([`Program::named`]) and [`run`]s as that. To a script it
-//! is GNU `rm`: options, prompts, words and exit statuses are the same, and only three things differ on purpose.
-//! Homes, system folders, mount points and Octo's own state are refused whatever the options. A folder is moved in
-//! one step, so nothing in it is asked about one by one unless `-i` says so. And `rmdir` stays the system's: an empty
-//! folder holds nothing to keep.
+//! [`install`] puts links named `rm` and `unlink` to Octo's own program into `<home>/bin`, the first folder of
+//! every command's `PATH`; the program detects its role by its name ([`Program::named`]) and [`run`]s in it. To
+//! a script it is GNU `rm`: options, prompts, messages and exit statuses are the same, and only three things
+//! differ on purpose. Homes, system folders, mount points and Octo's own state are refused regardless of the
+//! options. A folder is moved in one step, so its content is not confirmed one by one unless `-i` is given. And
+//! `rmdir` remains the system's: an empty folder contains nothing to keep.
 //!
-//! Whatever the trash cannot take stays where it is, with the status of a failed `rm`.
+//! Anything the trash cannot take stays in its folder, with the status of a failed `rm`.
 
 mod options;
 mod quote;
@@ -26,17 +26,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where the trash is.
+/// The variable with the home whose trash is used.
 const HOME: &str = "OCTO_TRASH_HOME";
-/// The session a command belongs to.
+/// The variable with the session a command belongs to.
 const SESSION: &str = "OCTO_TRASH_SESSION";
-/// The folder that session works in.
+/// The variable with the folder that session works in.
 const PROJECT: &str = "OCTO_TRASH_PROJECT";
 
-/// The most of a command line that is remembered, in characters.
+/// The maximum length of a stored command line, in characters.
 const REMEMBERED: usize = 200;
 
-/// Which program Octo's is run as.
+/// The program Octo's binary runs as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
     /// `rm`.
@@ -48,7 +48,7 @@ pub enum Program {
 impl Program {
     const ALL: &[(Self, &'static str)] = &[(Self::Rm, "rm"), (Self::Unlink, "unlink")];
 
-    /// What a process was started as, by its own name (the first of its arguments).
+    /// Returns the program for the name a process was started with (its first argument).
     pub fn named(name: &OsStr) -> Option<Self> {
         let name = Path::new(name).file_name()?;
         Self::ALL.iter().find(|(_, known)| name == *known).map(|(program, _)| *program)
@@ -62,11 +62,12 @@ impl Program {
     }
 }
 
-/// Makes `<home>/bin` with links to `program`, the running program's file; the folder. Links that lead there already
-/// stay as they are.
+/// Creates `<home>/bin` with links to `program`, the running binary, and returns the folder. Correct links stay
+/// unchanged.
 ///
 /// # Errors
-/// Those of the system. A command must not run without the folder: its `rm` would delete for good.
+///
+/// I/O errors. A command must not run without the folder: its `rm` would delete for good.
 pub fn install(home: &Path, program: &Path) -> io::Result<PathBuf> {
     let folder = private_folder(&home.join("bin"))?;
     for (_, name) in Program::ALL {
@@ -92,7 +93,8 @@ fn symlink(program: &Path, link: &Path) -> io::Result<()> {
     fs::hard_link(program, link)
 }
 
-/// The variables a command needs for its `rm` to know where the trash is and whose command it is. None is secret.
+/// Returns the variables that tell a command's `rm` where the trash is and which session it belongs to. None is
+/// secret.
 pub fn environment(home: &Path, session: SessionId, project: &Path) -> Vec<(String, String)> {
     vec![
         (HOME.to_owned(), home.to_string_lossy().into_owned()),
@@ -101,7 +103,8 @@ pub fn environment(home: &Path, session: SessionId, project: &Path) -> Vec<(Stri
     ]
 }
 
-/// Runs as `program` with the arguments after its name, in the process's own environment; the exit status.
+/// Runs as `program` with the arguments after its name, in the process's own environment, and returns the exit
+/// status.
 pub fn run(program: Program, arguments: &[OsString]) -> u8 {
     let stdin = io::stdin();
     let terminal = stdin.is_terminal();
@@ -118,14 +121,14 @@ pub fn run(program: Program, arguments: &[OsString]) -> u8 {
     run.everything(program, arguments)
 }
 
-/// Whether somebody sits at the input.
+/// Whether the input is a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Terminal {
     Yes,
     No,
 }
 
-/// One run, and where its words go.
+/// One run, with its output streams.
 struct Run<'a> {
     program: &'static str,
     input: &'a mut dyn BufRead,
@@ -177,24 +180,24 @@ impl Run<'_> {
         self.trash.clone()
     }
 
-    /// Words for standard output. A closed one is nobody's fault.
+    /// Prints to standard output. A closed one is ignored.
     fn say(&mut self, text: &str) {
         let _ = self.output.write_all(text.as_bytes());
     }
 
-    /// Words for standard error.
+    /// Prints to standard error.
     fn tell(&mut self, text: &str) {
         let _ = self.errors.write_all(text.as_bytes());
     }
 
-    /// What went wrong, as the program says such things.
+    /// Prints an error message in the program's format.
     fn complain(&mut self, text: &str) {
         self.failed = true;
         let line = format!("{}: {text}\n", self.program);
         self.tell(&line);
     }
 
-    /// Asks; only words that begin with a y are a yes.
+    /// Asks a question; only an answer that begins with y counts as yes.
     fn agrees(&mut self, question: &str) -> bool {
         self.tell(question);
         let _ = self.errors.flush();
@@ -220,8 +223,8 @@ fn removal(program: Program, arguments: &[OsString]) -> Removal {
     }
 }
 
-/// The home whose trash this is: the variable's, else the one whose `bin` in `PATH` leads to this program. A
-/// command that cleared its environment still finds the trash.
+/// Returns the home whose trash is used: from the variable, else the one whose `bin` in `PATH` leads to this
+/// program. A command that cleared its environment still finds the trash.
 fn home() -> Option<PathBuf> {
     if let Some(home) = std::env::var_os(HOME).filter(|home| Path::new(home).is_absolute()) {
         return Some(PathBuf::from(home));

@@ -1,4 +1,4 @@
-//! Scripts of the home: shipped with Octo, and the person's to change.
+//! Scripts in the home: shipped with Octo, editable by the person.
 
 use serde_json::{Map, Value};
 use std::{
@@ -7,12 +7,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A script as it is shipped.
+/// A script as shipped.
 #[derive(Clone, Copy, Debug)]
 pub struct ShippedScript {
     /// Its file name.
     pub name: &'static str,
-    /// Its text; one of its first lines says `# VERSION: n`.
+    /// Its text; one of its first lines contains `# VERSION: n`.
     pub text: &'static str,
 }
 
@@ -22,46 +22,47 @@ pub struct Scripts {
     folder: PathBuf,
 }
 
-/// What installing did with a script.
+/// The result of installing a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Installed {
-    /// It was not there.
+    /// The script did not exist.
     New,
-    /// It is there already, in this version or a newer one, as shipped or changed.
+    /// The script exists in this version or a newer one, as shipped or changed.
     Kept,
-    /// An older one that nobody had changed was replaced.
+    /// An older, unchanged script was replaced.
     Replaced,
-    /// An older one that had been changed was put aside, and this one took its place.
+    /// An older, changed script was renamed, and this one took its name.
     PutAside {
-        /// Where the changed one is now.
+        /// The new path of the changed script.
         backup: PathBuf,
     },
 }
 
-/// The file with the hashes of what was shipped: what still has its hash, nobody has changed.
+/// The file with the hashes of shipped scripts: a script that still has its hash is unchanged.
 const SHIPPED: &str = ".shipped.json";
-/// Lines looked at for a version.
+/// The number of lines searched for a version.
 const HEAD_LINES: usize = 40;
-/// The most versions of one script that are put aside.
+/// The maximum number of backups of one version of a script.
 const MAX_BACKUPS: u32 = 1_000;
 
 impl Scripts {
-    /// The scripts in `folder`.
+    /// Returns the scripts in `folder`.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// A script's path; none where there is no such script.
+    /// Returns a script's path, or `None` if it does not exist.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
         let path = self.folder.join(name);
         path.is_file().then_some(path)
     }
 
-    /// Puts shipped scripts into the folder. One a person changed is never lost: where a newer version takes its
-    /// place, it stays beside it as `NAME.v<old>.bak`.
+    /// Installs shipped scripts into the folder. A script the person changed is never lost: if a newer version
+    /// takes its name, it stays in the folder as `NAME.v<old>.bak`.
     ///
     /// # Errors
-    /// Those of the system. Scripts done before stay done.
+    ///
+    /// I/O errors. Scripts installed before the error stay.
     pub fn install(&self, shipped: &[ShippedScript]) -> io::Result<Vec<(&'static str, Installed)>> {
         crate::private_folder(&self.folder)?;
         let mut hashes = self.hashes();
@@ -116,7 +117,8 @@ impl Scripts {
         fs::read(self.folder.join(name)).is_ok_and(|present| blake3::hash(&present).to_hex().as_str() == hash)
     }
 
-    /// What was shipped before. A file that cannot be read means that everything counts as changed.
+    /// Returns the hashes of scripts shipped before. If the file cannot be read, every script counts as
+    /// changed.
     fn hashes(&self) -> Map<String, Value> {
         let text = fs::read_to_string(self.folder.join(SHIPPED)).unwrap_or_default();
         match serde_json::from_str(&text) {
@@ -135,7 +137,7 @@ impl Scripts {
     }
 }
 
-/// The number behind `VERSION:` in a script's first lines; one without it is older than any.
+/// Returns the number after `VERSION:` in a script's first lines; a script without one is older than any.
 fn version(text: &str) -> u32 {
     let stamp = text.lines().take(HEAD_LINES).find_map(|line| line.split_once("VERSION:"));
     stamp.and_then(|(_, number)| number.trim().parse().ok()).unwrap_or(0)
@@ -184,7 +186,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&backup).unwrap(), mine);
         assert_eq!(fs::read_to_string(&path).unwrap(), three.text);
 
-        // Another changed one of the same version does not cost the first.
+        // A second changed script of the same version does not overwrite the backup of the first.
         fs::write(&path, "# VERSION: 2\nagain\n").unwrap();
         let second = path.with_file_name("read.sh.v2-2.bak");
         assert_eq!(outcome(&scripts, three), Installed::PutAside { backup: second });

@@ -1,4 +1,4 @@
-//! Searching: files by name, lines by content.
+//! Searches: files by name, lines by content.
 
 mod glob;
 mod grep;
@@ -9,7 +9,7 @@ pub use grep::{Case, CutShort, FileHits, GrepFound, GrepQuery, grep};
 
 use crate::FilesError;
 
-/// Why a search could not be made.
+/// The reason why a search failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
     /// The base cannot be searched.
@@ -18,10 +18,10 @@ pub enum SearchError {
     /// The pattern is empty.
     #[error("The pattern is empty. Pattern cannot be empty.")]
     Empty,
-    /// The pattern is not a pattern.
+    /// The pattern is invalid.
     #[error("The pattern is not valid: {reason}")]
     Pattern {
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// The search was stopped.
@@ -29,18 +29,18 @@ pub enum SearchError {
     Stopped,
 }
 
-/// Files that were looked over but not searched, by reason.
+/// The numbers of files that were visited but not searched, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
-    /// They hold binary data.
+    /// Files with binary data.
     pub binary: u64,
-    /// They are larger than the limit.
+    /// Files larger than the limit.
     pub too_large: u64,
-    /// They hold secrets, by their names or by who closed them, and were not named.
+    /// Files that count as secret, by their names or by the person's rules, and were not named.
     pub secret: u64,
-    /// They were closed and are never touched.
+    /// Closed files that are never touched.
     pub closed: u64,
-    /// They or their folders cannot be read.
+    /// Files or folders that cannot be read.
     pub unreadable: u64,
 }
 

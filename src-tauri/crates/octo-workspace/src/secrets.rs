@@ -1,9 +1,9 @@
-//! Which files usually hold secrets.
+//! Recognises files that usually contain secrets.
 //!
-//! A table of names, matched without regard to ASCII case. A file counts as secret when its own name is in
-//! [`NAMES`], starts or ends as in [`PREFIXES`] and [`SUFFIXES`], when one of its folders is in [`FOLDERS`],
-//! or when its last names are in [`TAILS`]. Templates (`.env.example`) are not secret. The table errs on the
-//! side of asking: a false hit costs a question, a miss costs a key.
+//! A table of names, matched without regard to ASCII case. A file counts as secret if its own name is in
+//! [`NAMES`], matches [`PREFIXES`] or [`SUFFIXES`], if one of its folders is in [`FOLDERS`], or if its last
+//! names are in [`TAILS`]. Templates (`.env.example`) are not secret. The table errs on the side of asking: a
+//! false hit costs a question, a miss costs a key.
 
 use std::path::{Component, Path};
 
@@ -51,7 +51,7 @@ const NAMES: &[&str] = &[
     ".zsh_history",
 ];
 
-/// Starts of file names.
+/// Prefixes of file names.
 const PREFIXES: &[&str] = &[
     ".env.",
     "id_rsa",
@@ -63,7 +63,7 @@ const PREFIXES: &[&str] = &[
     "service-account",
 ];
 
-/// Ends of file names.
+/// Suffixes of file names.
 const SUFFIXES: &[&str] = &[
     ".env",
     ".pem",
@@ -81,14 +81,14 @@ const SUFFIXES: &[&str] = &[
     ".ovpn",
 ];
 
-/// Folders everything below which is secret.
+/// Folders whose whole content is secret.
 const FOLDERS: &[&str] =
     &[".ssh", ".aws", ".azure", ".gnupg", ".kube", ".password-store", ".1password", ".mozilla"];
 
-/// Ends of names that make a template of a file: it is there to be read.
+/// Suffixes that mark a file as a template, which is meant to be read.
 const TEMPLATES: &[&str] = &[".example", ".sample", ".template", ".dist", ".defaults", ".pub"];
 
-/// Last names, the file's own last.
+/// Sequences of last names, the file's own last.
 const TAILS: &[&[&str]] = &[
     &[".docker", "config.json"],
     &[".cargo", "credentials"],
@@ -101,8 +101,8 @@ const TAILS: &[&[&str]] = &[
     &[".octo", "hooks.toml"],
 ];
 
-/// Folders everything below which is secret where one of [`DATA_ROOTS`] lies above them: browsers' profiles
-/// and keychains, whose names also occur in common projects.
+/// Folders whose whole content is secret if one of [`DATA_ROOTS`] is above them: browser profiles and
+/// keychains, whose names also occur in ordinary projects.
 const DATA_FOLDERS: &[&str] = &[
     "google-chrome",
     "google-chrome-beta",
@@ -124,11 +124,11 @@ const DATA_FOLDERS: &[&str] = &[
     "1password",
     "bitwarden",
 ];
-/// Folders that hold applications' data.
+/// Folders with application data.
 const DATA_ROOTS: &[&str] = &[".config", ".local", "library", "appdata", "snap", ".var"];
 
-/// Whether a file usually holds secrets: keys, passwords, cookies. `path` must be real (see
-/// [`crate::resolve`]): a link's own name says nothing about what it leads to.
+/// Whether a file usually contains secrets: keys, passwords, cookies. `path` must be real (see
+/// [`crate::resolve`]): a link's own name says nothing about its target.
 pub fn is_secret(path: &Path) -> bool {
     let names: Vec<String> = path
         .components()

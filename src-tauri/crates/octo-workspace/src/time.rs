@@ -1,21 +1,22 @@
-//! The time machine: what every task did to files, and going back to the end of any of them.
+//! The time machine: records the changes of every turn to files, and restores the end of any turn.
 //!
 //! * [`TimeMachine::begin_task`] … [`TimeMachine::end_task`] enclose one run. In between, [`Recorder`] records
-//!   what file tools change before they change it, and [`TimeMachine::before_command`] and
-//!   [`TimeMachine::after_command`] find what shell commands changed, by pictures of the session's folder.
-//! * [`TimeMachine::plan`] says what going to a task would do; [`TimeMachine::restore`] does it, all or
-//!   nothing; [`TimeMachine::recover`] ends what a killed process left in the middle of a session.
-//! * [`TimeMachine::changes`] and [`TimeMachine::compare`] show what a task did.
-//! * [`TimeMachine::collect`] removes what nothing refers to.
+//!   files before the file tools change them, and [`TimeMachine::before_command`] and
+//!   [`TimeMachine::after_command`] find the changes of shell commands by comparing snapshots of the session's
+//!   folder.
+//! * [`TimeMachine::plan`] computes a restore; [`TimeMachine::restore`] carries it out, all or nothing;
+//!   [`TimeMachine::recover`] completes the work of a killed process in a session.
+//! * [`TimeMachine::changes`] and [`TimeMachine::compare`] show the changes of a step.
+//! * [`TimeMachine::collect`] removes unreferenced content.
 //!
-//! The tree of tasks and what was recorded are tables of the store; content is in [`crate::Blobs`]; pictures
-//! and the journals of restores are files in `time/` of the home. A task of the tree names its turn and not
-//! the other way round: safety entries and checkpoints are tasks without a turn, and a turn knows its parent
-//! from the tree, so there is one truth about what goes on from what.
+//! The step tree and the recorded states are tables of the store; content is in [`crate::Blobs`]; snapshots and
+//! restore journals are files in `time/` of the home. A step refers to its turn and not vice versa: safety
+//! entries and checkpoints are steps without a turn, and a turn finds its parent through the tree, so each fact
+//! about ancestry is stored once.
 //!
-//! Kept of a file are its bytes and its permissions, of a link its target, of a folder its permissions. Not
-//! kept are owners, times, access lists, attributes, and that two names are one file (hard links): a restored
-//! file is a new one, and its time is now, which is what build tools need to see.
+//! A recorded file consists of its bytes and permissions, a link of its target, a folder of its permissions.
+//! Owners, times, access lists, attributes and hard links are not recorded: a restored file is a new one with
+//! the present time, which build tools need to see.
 //!
 //! Everything blocks: call it from `spawn_blocking`.
 
@@ -56,39 +57,39 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// A task of a session.
+/// A step of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TaskId {
-    /// The session: of sub-agents, the root one.
+    /// The session; for sub-agents, the root session.
     pub session: SessionId,
-    /// The task's number in it.
+    /// The step's number in it.
     pub number: TaskNumber,
 }
 
-/// How much is kept.
+/// Limits on recorded content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one file. Larger ones are recorded as not kept.
+    /// The maximum bytes of one file. Larger files are recorded as not kept.
     pub largest: u64,
-    /// Bytes of all files of one folder's picture. Small files come first; what is beyond is left out, and
-    /// said so.
+    /// The maximum total bytes of one folder's snapshot. Small files come first; the rest is left out and
+    /// reported.
     pub picture: u64,
-    /// Files and folders of one folder's picture. What is beyond is left out, and said so.
+    /// The maximum number of files and folders in one folder's snapshot. The rest is left out and reported.
     pub entries: usize,
-    /// Folders below one folder that are watched, so that a picture need not look at everything; 0 for none. A
-    /// picture with more looks at everything.
+    /// The maximum number of watched subfolders per folder, which spares a snapshot from checking everything; 0
+    /// disables watching. A folder with more subfolders is always checked completely.
     pub watched: usize,
 }
 
 impl Default for Limits {
-    /// 128 MiB for a file, 2 GiB and 400,000 entries for a folder: more than nearly all source trees, and
-    /// less than a person notices missing. 32,768 watched folders take the kernel about 40 MB.
+    /// 128 MiB for a file, 2 GiB and 400,000 entries for a folder: more than nearly all source trees need, and
+    /// less disk space than a person would miss. 32,768 watched folders take about 40 MB in the kernel.
     fn default() -> Self {
         Self { largest: 128 << 20, picture: 2 << 30, entries: 400_000, watched: 1 << 15 }
     }
 }
 
-/// The time machine of a home. Cheap to clone; clones are one.
+/// The time machine of a home. Cheap to clone; clones share one state.
 #[derive(Clone)]
 pub struct TimeMachine {
     inner: Arc<Inner>,
@@ -103,18 +104,18 @@ impl fmt::Debug for TimeMachine {
 struct Inner {
     store: Store,
     blobs: Blobs,
-    /// Octo's own home: never part of a picture.
+    /// Octo's own home, which snapshots never include.
     home: PathBuf,
     journals: Journals,
     limits: Limits,
     desks: Mutex<HashMap<SessionId, Arc<Mutex<tasks::Desk>>>>,
     albums: Mutex<HashMap<PathBuf, Arc<Mutex<commands::Album>>>>,
-    /// Folders that are watched, those that have been longest first.
+    /// The watched folders, the longest watched first.
     watched: Mutex<VecDeque<PathBuf>>,
 }
 
 impl TimeMachine {
-    /// The time machine of the home. Nothing is done yet: see [`TimeMachine::recover`].
+    /// Returns the time machine of the home. It does nothing yet: see [`TimeMachine::recover`].
     pub fn new(store: Store, blobs: Blobs, home: &Path, limits: Limits) -> Self {
         let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
         let journals = Journals::new(home.join("time").join("restores"));
@@ -137,7 +138,8 @@ impl Inner {
     fn desk(&self, session: SessionId) -> Arc<Mutex<tasks::Desk>> {
         let mut desks = lock(&self.desks);
         if !desks.contains_key(&session) {
-            // Those of sessions without a task hold nothing. While the table is held nobody can come to hold one.
+            // Sessions without an open step have no state. While this table is locked, no caller can start to
+            // use an entry.
             desks.retain(|_, desk| {
                 Arc::strong_count(desk) > 1 || desk.try_lock().is_ok_and(|desk| desk.is_in_use())
             });
@@ -147,6 +149,6 @@ impl Inner {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What the locks guard is only remembered; what matters is stored.
+    // The locks only guard caches; the store has everything that matters.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

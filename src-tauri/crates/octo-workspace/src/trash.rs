@@ -1,20 +1,20 @@
-//! The trash: whatever is deleted goes here first, whole, and can be brought back.
+//! The trash: every deletion moves the file here first, whole, and can be reverted.
 //!
-//! A thing lies in `<home>/trash/<id>/`: `slip.json` says where it came from, `content` is the thing itself. The
-//! slip is written before anything moves and is the truth; the store's rows are made from it, also after the
-//! database was lost. `new/<id>` marks what the store has not taken in yet.
+//! An entry is a folder `<home>/trash/<id>/`: `slip.json` records its origin, `content` is the deleted file or
+//! folder. The slip is written before anything moves and is authoritative; the store's rows are derived from
+//! it, even after the database was lost. `new/<id>` marks entries the store has not recorded yet.
 //!
-//! What lies on the same file system is renamed, which is one step whatever its size. Anything else is copied,
-//! compared byte for byte and flushed before the original goes, up to [`COPY_BYTES`]. A kill at any moment loses
-//! nothing and doubles nothing: [`Trash::arrivals`] finishes or takes back what was under way. Who works on a thing
-//! holds a lock on its slip, so another process leaves it alone.
+//! On the same file system an item is renamed, which is one step regardless of its size. Otherwise it is
+//! copied, compared byte for byte and flushed before the original is removed, up to [`COPY_BYTES`]. A kill at
+//! any moment loses nothing and duplicates nothing: [`Trash::arrivals`] finishes or undoes interrupted moves. A
+//! process that works on an entry locks its slip, so other processes leave it alone.
 //!
-//! Links are never followed and keep their target's text. Folders are reached through an open directory: one that
-//! is swapped for a link meanwhile leads nowhere else. Mount points, devices, system folders and homes are refused
-//! (see `guard`). A copy keeps modes, times and links, but neither extended attributes nor, without the right to
-//! give files away, owners.
+//! Links are never followed and keep their target's text. Folders are accessed through an open directory: one
+//! swapped for a link meanwhile leads nowhere else. Mount points, devices, system folders and homes are refused
+//! (see `guard`). A copy keeps modes, times and links, but neither extended attributes nor, without the right
+//! to give files away, owners.
 //!
-//! What a script removes by itself with `unlink` never comes here: the pictures of the time machine hold that.
+//! Files a script itself removes with `unlink` bypass the trash: the time machine's snapshots have those.
 
 mod guard;
 mod look;
@@ -42,71 +42,71 @@ use std::{
     time::Duration,
 };
 
-/// The trash of one home. Cheap to clone; holds nothing open.
+/// The trash of one home. Cheap to clone; keeps nothing open.
 #[derive(Clone, Debug)]
 pub struct Trash {
     home: PathBuf,
     root: PathBuf,
 }
 
-/// Why a thing was not moved. Nothing was changed then.
+/// The reason why an item was not moved. Nothing was changed then.
 #[derive(Debug, thiserror::Error)]
 pub enum TrashError {
-    /// It is not to be deleted this way.
+    /// The path must not be deleted this way.
     #[error("{0}")]
     Refused(Refusal),
-    /// The system says no; about the thing itself.
+    /// A system error about the item itself.
     #[error("{0}")]
     Thing(io::Error),
-    /// The trash cannot take it: it is full, or cannot be written.
+    /// The trash cannot take it: it is full, or not writable.
     #[error("the trash cannot take it: {0}")]
     NoRoom(io::Error),
-    /// It lies on another file system and is larger than what is copied.
+    /// The item is on another file system and larger than the copy limit.
     #[error("it is on another disk than the trash, and larger than the {} MiB or {} files that are copied", COPY_BYTES >> 20, COPY_FILES)]
     TooLarge,
-    /// It lies on another file system and holds something that cannot be copied.
+    /// The item is on another file system and contains an object that cannot be copied.
     #[error("it is on another disk than the trash, and {} cannot be copied", .0.display())]
     Special(PathBuf),
-    /// It changed while it was moved.
+    /// The item changed while it was moved.
     #[error("it changed while it was moved to the trash")]
     Changed,
-    /// Something else is where it is to be restored.
+    /// The restore target is occupied.
     #[error("{} is there already", .0.path.display())]
     Taken(Box<Present>),
-    /// The folder it is to be restored into leads elsewhere by now.
+    /// The target folder now leads elsewhere.
     #[error("{} leads somewhere else now", .0.display())]
     Elsewhere(PathBuf),
-    /// It is not in the trash.
+    /// The item is not in the trash.
     #[error("it is not in the trash any more")]
     Gone,
 }
 
-/// What the trash holds that the store may not know of.
+/// A state of the trash that the store may not know of.
 #[derive(Clone, Debug)]
 pub enum Arrival {
-    /// A thing is there.
+    /// An entry exists.
     Here(Box<Slip>),
-    /// It is not in the trash: it stayed where it was, or was restored.
+    /// The item is not in the trash: it was never moved, or was restored.
     Nothing(TrashId),
 }
 
-/// How thoroughly the trash is looked through.
+/// How thoroughly the trash is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sweep {
-    /// Only what was marked as new.
+    /// Only entries marked as new.
     New,
     /// Everything: at the start of the application.
     All,
 }
 
 impl Trash {
-    /// The trash of a home (`<home>/trash`); the folder is made with the first thing.
+    /// Returns the trash of a home (`<home>/trash`), which the first entry creates.
     pub fn of_home(home: &Path) -> Self {
         let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
         Self { root: home.join("trash"), home }
     }
 
-    /// The home it belongs to.
+    /// Returns the home it belongs to.
     pub fn home(&self) -> &Path {
         &self.home
     }
@@ -119,16 +119,17 @@ impl Trash {
         self.root.join("new").join(id.to_string())
     }
 
-    /// Where a thing lies while it is in the trash.
+    /// Returns the path of an item while it is in the trash.
     pub fn content(&self, id: TrashId) -> PathBuf {
         self.entry(id).join("content")
     }
 
-    /// What came in, oldest first, after finishing or taking back what a kill interrupted. What another process
-    /// works on right now is left out.
+    /// Returns new entries, oldest first, after finishing or undoing moves that a kill interrupted. Leaves out
+    /// entries another process works on.
     ///
     /// # Errors
-    /// Those of the system when the trash cannot be listed; there being none is no error.
+    ///
+    /// I/O errors of listing the trash; a missing trash is no error.
     pub fn arrivals(&self, sweep: Sweep) -> io::Result<Vec<Arrival>> {
         let folder = match sweep {
             Sweep::New => self.root.join("new"),
@@ -154,7 +155,7 @@ impl Trash {
                     self.drop_entry(id);
                     return Some(Arrival::Nothing(id));
                 }
-                // A power cut may lose a slip's words and keep what it is about: that is never thrown away.
+                // A power cut may lose a slip's text and keep the content: that is never discarded.
                 tracing::error!(%id, "a thing in the trash has no readable slip; it is left where it is");
                 None
             }
@@ -180,7 +181,7 @@ impl Trash {
         }
     }
 
-    /// Forgets that a thing is new: the store knows it.
+    /// Removes the mark of a new entry: the store has recorded it.
     pub fn taken_in(&self, id: TrashId) {
         if let Err(error) = fs::remove_file(self.mark(id))
             && error.kind() != io::ErrorKind::NotFound
@@ -189,15 +190,16 @@ impl Trash {
         }
     }
 
-    /// Whether a thing lies in the trash.
+    /// Whether an item is in the trash.
     pub fn holds(&self, id: TrashId) -> bool {
         exists(&self.content(id))
     }
 
-    /// Deletes a thing for good. One that is not there is no error.
+    /// Deletes an item for good. A missing one is no error.
     ///
     /// # Errors
-    /// Those of the system; the thing is out of the trash then, and what is left of it goes at the next start.
+    ///
+    /// I/O errors; the item has then left the trash, and the next start removes the rest of it.
     pub fn purge(&self, id: TrashId) -> io::Result<()> {
         let gone = self.root.join(format!("gone-{id}"));
         match fs::rename(self.entry(id), &gone) {
@@ -209,25 +211,26 @@ impl Trash {
         tree::remove(&gone)
     }
 
-    /// Removes what the home holds for a session that is gone for good: its archives, what was sent to it through a chat
-    /// service, its temporary folder and what its commands left.
+    /// Removes the home's files of a permanently deleted session: its archives, files sent to it through a chat
+    /// service, its temporary folder and its command output.
     ///
     /// # Errors
-    /// The first of the system's; the other folders are gone all the same.
+    ///
+    /// The first I/O error; the other folders are removed anyway.
     pub fn forget_session(&self, session: SessionId) -> io::Result<()> {
         let folders = ["archives", "received", "scratch", "shells"]
             .map(|kind| self.home.join(kind).join(session.to_string()));
         folders.iter().map(|folder| tree::remove(folder)).fold(Ok(()), Result::and)
     }
 
-    /// Takes an entry away whose content is elsewhere.
+    /// Removes an entry whose content is elsewhere.
     fn drop_entry(&self, id: TrashId) {
         if let Err(error) = self.purge(id) {
             tracing::warn!(%id, %error, "an empty place in the trash stays");
         }
     }
 
-    /// Removes what an ended process left: half-begun entries and half-removed things.
+    /// Removes the remains of an ended process: entries never completed and half-removed items.
     fn tidy(&self, name: &str) {
         let left = self.root.join(name);
         let begun = name.starts_with("begin-") && is_older(&left, BEGINNING) && !slip::is_locked(&left);
@@ -255,7 +258,7 @@ fn names(folder: &Path) -> io::Result<Vec<String>> {
     }
 }
 
-/// After this time an entry that was not even begun is one a process left behind.
+/// The age at which an unlocked entry whose creation was never finished counts as abandoned by its process.
 const BEGINNING: Duration = Duration::from_secs(60 * 60);
 
 fn is_older(path: &Path, age: Duration) -> bool {
@@ -263,30 +266,30 @@ fn is_older(path: &Path, age: Duration) -> bool {
     changed.and_then(|changed| changed.elapsed().ok()).is_some_and(|since| since > age)
 }
 
-/// Whether something is there, links not followed.
+/// Whether the path exists, without following links.
 fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-/// A path as the bytes it is stored as.
+/// Returns a path as the bytes it is stored as.
 #[cfg(unix)]
 pub fn path_bytes(path: &Path) -> Vec<u8> {
     std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str()).to_vec()
 }
 
-/// The path [`path_bytes`] gave.
+/// Returns the path for the result of [`path_bytes`].
 #[cfg(unix)]
 pub fn path_of(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes))
 }
 
-/// A path as the bytes it is stored as.
+/// Returns a path as the bytes it is stored as.
 #[cfg(not(unix))]
 pub fn path_bytes(path: &Path) -> Vec<u8> {
     path.to_string_lossy().into_owned().into_bytes()
 }
 
-/// The path [`path_bytes`] gave.
+/// Returns the path for the result of [`path_bytes`].
 #[cfg(not(unix))]
 pub fn path_of(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())

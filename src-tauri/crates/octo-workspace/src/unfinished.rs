@@ -1,10 +1,11 @@
-//! What is being written outside the home, so that a later start can take away what a killed process left there.
+//! Notes unfinished writes outside the home, which lets a later start remove the files a killed process left
+//! there.
 //!
-//! Every file appears whole, under a temporary name beside its place first. Where that name stays behind, by a kill, it
-//! lies among the person's files. So each process notes such names in a list of its own in the home before it makes
-//! them, and keeps the list locked for as long as it lives: a list nobody holds is one of a process that is gone, and
-//! what it names is nobody's work any more. Nothing is looked for: only what was noted is taken away, and only where it
-//! still has a name of Octo's own. What lies in the home itself is looked for by name: see [`inside`].
+//! Every file is first written under a temporary name in its folder. After a kill, that file remains among the
+//! person's files. Each process therefore notes such names in its own list in the home before it creates them,
+//! and keeps the list locked while it lives: an unlocked list belongs to a dead process, and its files are
+//! abandoned. Nothing is searched for: only noted paths are removed, and only if they still have one of Octo's
+//! own names. Files in the home itself are found by name: see [`inside`].
 
 mod inside;
 
@@ -21,14 +22,14 @@ use tempfile::NamedTempFile;
 
 /// The folder of the lists in a home.
 const FOLDER: &str = "unfinished";
-/// The end of a list's name.
+/// The suffix of a list's name.
 const LIST: &str = ".list";
-/// What names of Octo's own begin with, outside its home.
+/// The prefix of Octo's own names outside its home.
 const OWN: &str = ".octo-";
-/// How long a list is kept whose paths cannot be reached: the disk they are on may come back.
+/// How long a list with unreachable paths is kept: their disk may be reconnected.
 const WAITS: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// What this process is writing outside the home. Cheap to clone; clones are one.
+/// The unfinished writes of this process outside the home. Cheap to clone; clones share one list.
 #[derive(Clone, Debug)]
 pub struct Unfinished {
     list: Arc<List>,
@@ -36,26 +37,26 @@ pub struct Unfinished {
 
 #[derive(Debug)]
 struct List {
-    /// None where the home takes no list: then what a kill leaves behind stays.
+    /// The list's path; `None` if the home cannot store one: files left by a kill then stay.
     place: Option<PathBuf>,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Locked for as long as the process lives.
+    /// The list, locked while the process lives.
     file: Option<File>,
     under_way: usize,
 }
 
-/// A path that is noted, until this is dropped.
+/// A noted path; dropping it removes the note.
 #[derive(Debug)]
 pub(crate) struct Noted {
     list: Arc<List>,
 }
 
 impl Unfinished {
-    /// Begins this process's list. Where that cannot be made, nothing is noted.
+    /// Starts this process's list. If that fails, nothing is noted.
     pub fn begin(home: &Path) -> Self {
         let (file, place) = match new_list(home) {
             Ok((file, place)) => (Some(file), Some(place)),
@@ -67,7 +68,7 @@ impl Unfinished {
         Self { list: Arc::new(List { place, state: Mutex::new(State { file, under_way: 0 }) }) }
     }
 
-    /// Notes a path before it is made.
+    /// Notes a path before it is created.
     pub(crate) fn note(&self, path: &Path) -> Noted {
         let mut state = self.list.lock();
         if let Some(file) = &mut state.file
@@ -79,7 +80,7 @@ impl Unfinished {
         Noted { list: Arc::clone(&self.list) }
     }
 
-    /// Makes a temporary file in a folder; where somebody notes, it is noted before it is there.
+    /// Creates a temporary file in a folder; with a list, notes it first.
     pub(crate) fn temporary_in(
         noting: Option<&Self>,
         folder: &Path,
@@ -95,10 +96,11 @@ impl Unfinished {
         Ok((file, noted))
     }
 
-    /// Writes a file outside the home, readable by nobody else: whole or not at all. Its folder must be there.
+    /// Writes a file outside the home, readable only by its owner, whole or not at all. Its folder must exist.
     ///
     /// # Errors
-    /// Those of the system; the file is as it was then.
+    ///
+    /// I/O errors; the file is unchanged then.
     pub fn write_private(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let folder = path.parent().ok_or_else(|| io::Error::other("a file needs a folder"))?;
         let (mut temporary, _noted) = Self::temporary_in(Some(self), folder, 0o600)?;
@@ -108,12 +110,13 @@ impl Unfinished {
         Ok(())
     }
 
-    /// Makes a new folder outside the home, closed to others: `fill` is given one under another name, which takes the
-    /// place once that is done. What comes of it.
+    /// Creates a new folder outside the home, closed to other users: `fill` receives it under a temporary name,
+    /// and it gets its final name afterwards. Returns the result of `fill`.
     ///
     /// # Errors
-    /// Those of `fill`, and what `failed` makes of those of the system; there being something of that name is one.
-    /// Nothing is left of the folder then.
+    ///
+    /// Errors of `fill`, and I/O errors converted by `failed`, which includes an existing path of that name. No
+    /// part of the folder remains then.
     pub fn make_folder<T, E>(
         &self,
         place: &Path,
@@ -141,7 +144,7 @@ impl Unfinished {
         filled
     }
 
-    /// Takes away what processes that are gone left unfinished, outside the home and in it.
+    /// Removes the unfinished files of dead processes, outside the home and in it.
     pub fn sweep(home: &Path) {
         inside::sweep(home);
         for entry in fs::read_dir(home.join(FOLDER)).into_iter().flatten().flatten() {
@@ -156,7 +159,7 @@ impl Unfinished {
 
 impl List {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // It is whole at every moment.
+        // The state is consistent at every moment.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -175,7 +178,7 @@ impl Drop for Noted {
     fn drop(&mut self) {
         let mut state = self.list.lock();
         state.under_way = state.under_way.saturating_sub(1);
-        // With nothing under way the list may begin anew: it stays short however long the process lives.
+        // With nothing in progress, the list is emptied: it stays short in a long-lived process.
         if state.under_way == 0
             && let Some(file) = &mut state.file
             && let Err(error) = file.set_len(0).and_then(|()| io::Seek::rewind(file))
@@ -185,28 +188,28 @@ impl Drop for Noted {
     }
 }
 
-/// A new list, held by this process.
+/// Creates a new list, locked by this process.
 fn new_list(home: &Path) -> io::Result<(File, PathBuf)> {
     let folder = private_folder(&home.join(FOLDER))?;
     loop {
         let new = tempfile::Builder::new().prefix("").suffix(LIST).tempfile_in(&folder)?;
-        // Without a lock it would be taken for one of a process that is gone.
+        // Without a lock, it would be taken for the list of a dead process.
         new.as_file().lock()?;
-        // Until it was held it may have been.
+        // Another process may have removed it before it was locked.
         if new.path().exists() {
             return Ok(new.keep()?);
         }
     }
 }
 
-/// A path as a list has it: how many bytes it takes, and they.
+/// Encodes a path for a list: its length in bytes, then the bytes.
 fn written(path: &Path) -> Vec<u8> {
     let bytes = path_bytes(path);
     let length = u32::try_from(bytes.len()).unwrap_or_default();
     [&length.to_le_bytes(), &*bytes].concat()
 }
 
-/// The paths of a list. What is not whole at its end was being noted, and not made yet.
+/// Returns the paths of a list. An incomplete path at its end was being noted, and its file not created yet.
 fn paths(mut bytes: &[u8]) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     while let Some((length, rest)) = bytes.split_first_chunk() {
@@ -218,16 +221,16 @@ fn paths(mut bytes: &[u8]) -> Vec<PathBuf> {
     paths
 }
 
-/// Takes away what one list names, and it.
+/// Removes the files a list names, and the list.
 fn sweep_list(place: &Path) -> io::Result<()> {
     let file = OpenOptions::new().read(true).write(true).open(place)?;
     match file.try_lock() {
         Ok(()) => {}
-        // Its process lives, or nobody can tell.
+        // Its process lives, or that is unknown.
         Err(TryLockError::WouldBlock | TryLockError::Error(_)) => return Ok(()),
     }
     let (mut bytes, mut left) = (Vec::new(), false);
-    // Through the same file: some systems keep everybody else from reading what is locked.
+    // Through the same file: some systems keep other handles from reading a locked file.
     (&file).read_to_end(&mut bytes)?;
     for path in paths(&bytes).into_iter().filter(|path| is_own(path)) {
         if let Err(error) = remove(&path) {
@@ -239,18 +242,19 @@ fn sweep_list(place: &Path) -> io::Result<()> {
     if left && age < WAITS { Ok(()) } else { fs::remove_file(place) }
 }
 
-/// Whether a path still has a name of Octo's own: a list is only a file, and somebody may have written it.
+/// Whether a path still has one of Octo's own names: a list is only a file, and another program may have
+/// written it.
 fn is_own(path: &Path) -> bool {
     path.is_absolute() && path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with(OWN))
 }
 
-/// Removes a file, or a folder with what is in it. One that is not there is no error, but where its folder is not there
-/// either its disk may be away.
+/// Removes a file, or a folder with its content. A missing path is no error, but a missing parent folder is:
+/// its disk may be disconnected.
 fn remove(path: &Path) -> io::Result<()> {
     let removed = match path.symlink_metadata() {
         Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
         Ok(meta) if meta.is_file() => fs::remove_file(path),
-        // Octo makes nothing else.
+        // Octo creates no other kinds.
         Ok(_) => Ok(()),
         Err(error) => Err(error),
     };

@@ -1,10 +1,10 @@
-//! Removing blobs that nothing refers to.
+//! Collects blobs that nothing refers to.
 //!
-//! A blob may be put, or found to be there already, at the very moment it is swept, and the reference to it
-//! stored later. So none is removed that was put or asked for within [`GRACE`], and none is unlinked in its
-//! place: it is moved aside first and its time looked at again. Whoever puts the same content meanwhile has
-//! either renewed the time, which brings it back, or finds the place empty and writes it anew. A process
-//! killed in between leaves blobs aside; [`Blobs::put_back`] brings them back.
+//! A blob may be put, or found to exist already, at the very moment it is swept, with its reference stored
+//! later. The sweep therefore keeps every blob put or requested within [`GRACE`], and never unlinks one
+//! directly: it first moves the blob into a separate folder and checks its time again. A concurrent put of the
+//! same content has either renewed the time, which brings the blob back, or finds no file and writes the blob
+//! again. A process killed in between leaves blobs in that folder; [`Blobs::put_back`] restores them.
 
 use super::{BlobError, Blobs, GRACE, HALF};
 use octo_protocol::BlobHash;
@@ -16,38 +16,39 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-/// Where blobs are on their way out, under their whole names.
+/// The folder of blobs that are about to be removed, under their full hashes.
 const ASIDE: &str = "leaving";
 
-/// All blobs there are.
+/// The number and size of all stored blobs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// How many.
+    /// The number of blobs.
     pub blobs: u64,
-    /// Their bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
 }
 
-/// What a sweep removed.
+/// The number and size of the blobs a sweep removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// How many.
+    /// The number of blobs.
     pub blobs: u64,
-    /// Their bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
 }
 
 impl Blobs {
-    /// Calls `each` with every blob, its length and its age since it was last put. What a killed process left
-    /// half-written is taken away on the way.
+    /// Calls `each` with every blob, its length, and the time since it was last put. Also removes half-written
+    /// files that a killed process left.
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// I/O errors.
     pub fn for_each(&self, mut each: impl FnMut(BlobHash, u64, Duration)) -> Result<Kept, BlobError> {
         let now = SystemTime::now();
         let mut kept = Kept::default();
         for first in entries(&self.root)? {
-            // Everything else in the folder, the blobs set aside among it, has a longer name.
+            // Everything else in the folder, including blobs set apart by a sweep, has a longer name.
             for second in folder_named(&first)? {
                 for path in folder_named(&second)? {
                     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -72,10 +73,11 @@ impl Blobs {
         Ok(kept)
     }
 
-    /// Removes these blobs, but for those that were put meanwhile.
+    /// Removes these blobs, except those that were put meanwhile.
     ///
     /// # Errors
-    /// Those of the system; what was not removed stays.
+    ///
+    /// I/O errors; the remaining blobs are kept.
     pub fn sweep(&self, unused: &HashSet<BlobHash>) -> Result<Swept, BlobError> {
         let mut swept = Swept::default();
         if unused.is_empty() {
@@ -93,7 +95,7 @@ impl Blobs {
             }
             let meta = match fs::symlink_metadata(&away) {
                 Ok(meta) => meta,
-                // Another process starts and brought it back: the next sweep looks at it again.
+                // Another starting process brought it back: the next sweep checks it again.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error.into()),
             };
@@ -108,10 +110,11 @@ impl Blobs {
         Ok(swept)
     }
 
-    /// Brings back what a sweep that was cut short had set aside.
+    /// Restores the blobs that an interrupted sweep had set apart.
     ///
     /// # Errors
-    /// Those of the system.
+    ///
+    /// I/O errors.
     pub fn put_back(&self) -> Result<(), BlobError> {
         for away in entries(&self.root.join(ASIDE))? {
             let Some(name) = away.file_name() else { continue };
@@ -120,7 +123,7 @@ impl Blobs {
                 fs::create_dir_all(folder)?;
             }
             match fs::rename(&away, &path) {
-                // A sweep that is under way in another process was faster: either way it is where it belongs.
+                // A concurrent sweep in another process was faster: either way the blob is where it belongs.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 moved => moved?,
             }
@@ -130,7 +133,7 @@ impl Blobs {
 }
 
 fn age(meta: &Metadata, now: SystemTime) -> Duration {
-    // A time in the future is of a clock that was set back: such a blob counts as new.
+    // A time in the future dates from before the clock was set back: such a blob counts as new.
     meta.modified().ok().and_then(|time| now.duration_since(time).ok()).unwrap_or_default()
 }
 
@@ -138,7 +141,7 @@ fn folder_named(path: &Path) -> io::Result<Vec<PathBuf>> {
     if path.file_name().is_some_and(|name| name.len() == 2) { entries(path) } else { Ok(Vec::new()) }
 }
 
-/// What is in a folder; nothing where there is none.
+/// Returns the entries of a folder; empty if it does not exist.
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path())).collect(),

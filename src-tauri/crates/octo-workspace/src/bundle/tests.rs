@@ -78,7 +78,7 @@ fn nobody_may_write_into_it_and_no_link_is_followed_out_of_it() {
     }
     assert_eq!(fs::metadata(folder.join("a/docs")).unwrap().permissions().mode() & 0o222, 0);
 
-    // A link in its place goes; what it leads to stays as it is.
+    // A link at that path is removed; its target stays unchanged.
     let mine = home.path().join("mine");
     fs::create_dir(&mine).unwrap();
     fs::write(mine.join("kept"), "kept").unwrap();

@@ -5,7 +5,7 @@ fn of(before: Option<&str>, after: &str) -> DiffView {
     diff(Path::new("/p/a.txt"), before.map(str::as_bytes), after.as_bytes())
 }
 
-/// The lines as `-old +new` text, emphasis in brackets.
+/// Renders the lines as `-old +new` text, with emphasis in brackets.
 fn drawn(view: &DiffView) -> Vec<String> {
     let mut drawn = Vec::new();
     for hunk in &view.hunks {
@@ -105,7 +105,7 @@ fn the_worst_files_take_bounded_time() {
 }
 
 proptest! {
-    /// What a view says can be replayed: taking its lines for the old ones gives the new file.
+    /// A view can be replayed: replacing its old lines with its new lines gives the new file.
     #[test]
     fn the_shown_lines_turn_before_into_after(
         before in prop::collection::vec("[ab]{0,2}", 0..20),

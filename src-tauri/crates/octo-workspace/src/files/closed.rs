@@ -1,20 +1,20 @@
-//! What a person closes besides what is secret by its name.
+//! Paths a person closes, in addition to names that are secret anyway.
 
 use std::{fmt, path::Path};
 
-/// What is said about touching a path.
+/// The restriction on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closed {
-    /// Nothing.
+    /// None.
     No,
-    /// It counts as secret: only who was granted it may touch it.
+    /// The path counts as secret: only a grant for it allows access.
     Secret,
-    /// It is never touched, whatever was granted.
+    /// The path is never accessed, regardless of grants.
     Denied,
 }
 
-/// The paths somebody closed. Asked of real paths (see [`crate::resolve`]), of thousands in one search.
+/// The closed paths. Searches query it for thousands of real paths (see [`crate::resolve`]).
 pub trait ClosedPaths: fmt::Debug + Send + Sync {
-    /// What is said about this path.
+    /// Returns the restriction of this path.
     fn closed(&self, path: &Path) -> Closed;
 }

@@ -1,21 +1,21 @@
-//! Why a file operation was refused or failed, in words for the model.
+//! Reasons why a file operation was refused or failed, worded for the model.
 
 use crate::PathError;
 use std::{io, path::PathBuf};
 
-/// Why a file operation was refused or failed. The words say what is wrong and what to do instead; the model
-/// reads them as they are. Nothing was changed unless the variant says so.
+/// The reason why a file operation was refused or failed. The message names the problem and the remedy; the
+/// model reads it unchanged. Nothing was changed unless the variant says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FilesError {
-    /// The text names no path.
+    /// The text is not a path.
     #[error("{0}")]
     Path(#[from] PathError),
-    /// The path is not in the scope of this call.
+    /// The path is outside the scope of this call.
     #[error("{} is outside what this call may {access}. Nothing was done.", .path.display())]
     Outside {
         /// The real path.
         path: PathBuf,
-        /// What was tried.
+        /// The attempted access.
         access: Access,
     },
     /// The path was closed (see [`crate::ClosedPaths`]).
@@ -24,7 +24,7 @@ pub enum FilesError {
         /// The real path.
         path: PathBuf,
     },
-    /// There is no such file or folder.
+    /// The file or folder does not exist.
     #[error("{} does not exist. Check the path, for example with glob.", .path.display())]
     NotFound {
         /// The path.
@@ -40,19 +40,19 @@ pub enum FilesError {
         /// The session's folder.
         folder: PathBuf,
     },
-    /// A file is needed and this is a folder.
+    /// The path is a folder, but the operation needs a file.
     #[error("{} is a folder, not a file.", .path.display())]
     IsFolder {
         /// The path.
         path: PathBuf,
     },
-    /// A folder is needed and this is not one.
+    /// The path is not a folder, but the operation needs one.
     #[error("{} is not a folder.", .path.display())]
     NotFolder {
         /// The path.
         path: PathBuf,
     },
-    /// Neither a file nor a folder: a device, a pipe, a socket.
+    /// The path is neither a file nor a folder: a device, a pipe or a socket.
     #[error("{} is a device, pipe or socket. Only ordinary files can be used.", .path.display())]
     Special {
         /// The path.
@@ -68,21 +68,21 @@ pub enum FilesError {
         /// The path.
         path: PathBuf,
     },
-    /// The system denies it.
+    /// The system denies access.
     #[error("Permission denied for {}: the system does not allow this account to {access} it.", .path.display())]
     Denied {
         /// The path.
         path: PathBuf,
-        /// What was tried.
+        /// The attempted access.
         access: Access,
     },
-    /// The disk is full. The old content is whole.
+    /// The disk is full. The old content is unchanged.
     #[error("The disk is full: {} could not be written. Its former content is unchanged.", .path.display())]
     Full {
         /// The path.
         path: PathBuf,
     },
-    /// The file is larger than the operation handles.
+    /// The file exceeds the size limit of the operation.
     #[error("{} is too large for this: {len} bytes, the limit is {limit} bytes.", .path.display())]
     TooLarge {
         /// The path.
@@ -92,13 +92,13 @@ pub enum FilesError {
         /// The limit in bytes.
         limit: u64,
     },
-    /// The file was changed by someone else since the session read it. It was left as it is.
+    /// The file changed on disk after the session read it. It was left unchanged.
     #[error("{} changed on disk since you read it. It was left as it is; read it again first.", .path.display())]
     Changed {
         /// The path.
         path: PathBuf,
     },
-    /// The former state cannot be kept, so the change could not be undone. It was not made.
+    /// The former content could not be stored for undo, so the change was not made.
     #[error(
         "{} was not changed, because its former content could not be kept for undo ({reason}). Tell the person.",
         .path.display()
@@ -106,22 +106,22 @@ pub enum FilesError {
     NotRecorded {
         /// The path.
         path: PathBuf,
-        /// What went wrong.
+        /// The cause.
         reason: String,
     },
-    /// Anything else the system says. For a write, the old content is whole.
+    /// Any other system error. After a failed write the old content is intact.
     #[error("{} cannot be {}: {reason}.", .path.display(), .access.past())]
     Failed {
         /// The path.
         path: PathBuf,
-        /// What was tried.
+        /// The attempted access.
         access: Access,
-        /// The system's words.
+        /// The system's error message.
         reason: String,
     },
 }
 
-/// What is done with a path.
+/// A kind of access to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Reading a file or listing a folder.

@@ -1,4 +1,4 @@
-//! What a session has seen of the files it read, so that it never overwrites what it has not seen.
+//! The versions of files that a session has seen. They keep it from overwriting content it has not read.
 
 use std::{
     collections::HashMap,
@@ -8,12 +8,12 @@ use std::{
     time::SystemTime,
 };
 
-/// What a file was like when it was read or written.
+/// The state of a file when it was read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     len: u64,
     modified: Option<SystemTime>,
-    /// Of the whole content; none for a file that was only read in part.
+    /// The hash of the whole content; `None` if only part of the file was read.
     hash: Option<blake3::Hash>,
 }
 
@@ -26,8 +26,8 @@ impl Stamp {
         Self { len: meta.len(), modified: meta.modified().ok(), hash: Some(hash) }
     }
 
-    /// Whether a file that is like this now is still what was seen. The content decides where it was seen as
-    /// a whole, so a file that was only touched is not refused; length and time decide otherwise.
+    /// Whether a file in this state is still the version that was seen. If it was seen as a whole, the content
+    /// decides, so a merely touched file is not refused; otherwise length and time decide.
     fn still_holds(&self, meta: &Metadata, content: blake3::Hash) -> bool {
         match self.hash {
             Some(seen) => seen == content,
@@ -36,8 +36,8 @@ impl Stamp {
     }
 }
 
-/// The stamps of a session, in memory only: after a restart the model reads again what it wants to change,
-/// or changes it by its text. Clones are one.
+/// The stamps of a session, in memory only: after a restart the model reads a file again before it changes it,
+/// or changes it by its text. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct ReadLedger(Arc<Mutex<HashMap<PathBuf, Stamp>>>);
 
@@ -46,7 +46,7 @@ impl ReadLedger {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), stamp);
     }
 
-    /// Whether the file is what the session saw last; a file it never saw counts as unchanged.
+    /// Whether the file is the version the session saw last. A file it never saw counts as unchanged.
     pub(crate) fn is_current(&self, path: &Path, meta: &Metadata, content: blake3::Hash) -> bool {
         let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         seen.get(path).is_none_or(|stamp| stamp.still_holds(meta, content))

@@ -12,7 +12,7 @@ struct Home {
     files: Files,
 }
 
-/// A session's folder `in` beside `out` (nobody's), `lib` (readable) and `tmp` (writable).
+/// A session's folder `in` next to `out` (outside the scope), `lib` (readable) and `tmp` (writable).
 fn home() -> Home {
     let keep = tempfile::tempdir().unwrap();
     let base = keep.path().canonicalize().unwrap();
@@ -26,7 +26,7 @@ fn home() -> Home {
 }
 
 impl Home {
-    /// Names in a folder: what a failed write must not add to.
+    /// Returns the names in a folder, to which a failed write must add nothing.
     fn names(&self, folder: &str) -> Vec<String> {
         let mut names: Vec<String> = fs::read_dir(self.base.join(folder))
             .unwrap()
@@ -47,7 +47,7 @@ fn the_scope_decides_and_grants_widen_it_by_exactly_what_they_name() {
     }
     let granted =
         home.files.granting(&[home.base.join("out")], &[home.base.join("out/b"), home.base.join("in/.env")]);
-    // path, readable, writable, readable when granted, writable when granted
+    // path, readable, writable, readable if granted, writable if granted
     for (path, read, write, granted_read, granted_write) in [
         ("in/a", true, true, true, true),
         ("in/new/er", true, true, true, true),
@@ -79,7 +79,7 @@ fn the_scope_decides_and_grants_widen_it_by_exactly_what_they_name() {
     );
 }
 
-/// Closes everything below `denied`, and counts as secret what is named `*.token` or `vault`.
+/// Denies everything below `denied`, and treats names like `*.token` or `vault` as secret.
 #[derive(Debug)]
 struct Rules(PathBuf);
 
@@ -114,7 +114,7 @@ fn what_is_closed_is_closed_wherever_it_lies() {
     let granted = files.granting(&[home.folder.clone(), vault.clone()], std::slice::from_ref(&token));
     assert!(granted.write(&token, b"y").is_ok());
     assert!(granted.read(&vault.join("a"), LIMIT).is_ok(), "who granted the folder meant what is in it");
-    // No grant opens what is never touched, and the person is not shown it either.
+    // No grant opens a denied path, not even to show it to the person.
     let all = [home.folder.join("private"), denied.clone()];
     for files in [&files, &files.granting(&all, &all), &files.for_person()] {
         assert_eq!(files.read(&denied, LIMIT), Err(FilesError::Closed { path: denied.clone() }));
@@ -214,7 +214,7 @@ fn what_cannot_be_a_file_is_refused_and_left_alone() {
     assert_eq!(home.names("in"), ["dir", "file", "locked", "socket"]);
 }
 
-/// A pipe that nobody writes to would be waited for without end by whoever opens it.
+/// Opening a pipe without a writer would block without end.
 #[cfg(unix)]
 #[test]
 fn pipes_are_judged_without_opening_them() {
@@ -265,7 +265,7 @@ fn links_are_written_through_and_judged_by_their_target() {
     assert_eq!(fs::read(home.base.join("out/real")).unwrap(), b"old");
     assert_eq!(home.names("out"), ["real"]);
 
-    // A path that was allowed and is swapped for a link before it is written is looked at again.
+    // An allowed path that is swapped for a link before the write is checked again.
     let allowed = crate::resolve("later", &home.folder).unwrap();
     assert!(home.files.check_write(&allowed).is_ok());
     symlink("../out/real", &allowed).unwrap();
@@ -296,7 +296,7 @@ fn a_file_that_changed_since_it_was_read_is_not_overwritten() {
     let changed = FilesError::Changed { path: path.clone() };
     fs::write(&path, "one").unwrap();
     home.files.read(&path, LIMIT).unwrap();
-    // The same length and, within the clock's grain, perhaps the same time: the content tells.
+    // The same length and, within the clock's resolution, perhaps the same time: the content decides.
     fs::write(&path, "two").unwrap();
     assert_eq!(home.files.write(&path, b"new"), Err(changed.clone()));
     assert_eq!(home.files.read_to_change(&path, LIMIT), Err(changed.clone()));
@@ -351,7 +351,7 @@ fn folders_are_listed_in_order_and_bounded() {
     assert_eq!(listing.entries[2].kind, FileKind::File);
 }
 
-/// Whoever reads while it is written gets one content or the other, whole.
+/// A concurrent reader gets either content, complete.
 #[test]
 fn readers_see_the_old_content_or_the_new_one() {
     let home = home();
@@ -397,11 +397,11 @@ proptest! {
     }
 }
 
-/// Where the child below finds its small disk.
+/// The variable that tells the child process below where its small disk is.
 #[cfg(target_os = "linux")]
 const SMALL_DISK: &str = "OCTO_TEST_SMALL_DISK";
 
-/// Runs the next test in a mount namespace of its own, where a disk of 64 KiB is mounted.
+/// Runs the next test in its own mount namespace, where a disk of 64 KiB is mounted.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_the_old_content_whole() {
@@ -423,7 +423,7 @@ fn a_full_disk_leaves_the_old_content_whole() {
                 String::from_utf8_lossy(&output.stdout),
                 String::from_utf8_lossy(&output.stderr)
             );
-            // Where users may have no namespaces there is no small disk to be had.
+            // Where users may not create namespaces, the test cannot mount a small disk.
             assert!(said.contains("unshare: ") || output.status.code() == Some(77), "{said}");
             println!("skipped: {said}");
         }

@@ -1,4 +1,4 @@
-//! Writing: whole files, by a temporary file beside the target and a rename.
+//! Writes whole files, through a temporary file in the same folder and a rename.
 
 use super::{Access, FileKind, Files, FilesError, kind, ledger::Stamp};
 use crate::{Recorded, Unfinished, is_inside};
@@ -8,14 +8,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What a write did.
+/// The result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteReport {
-    /// The real file that was written; the target where the path was a link.
+    /// The real path of the written file: the target if the path was a link.
     pub path: PathBuf,
-    /// The file before; none when the write created it.
+    /// The file's former state, or `None` if the write created it.
     pub before: Option<FileState>,
-    /// The file now.
+    /// The file's new state.
     pub after: FileState,
     /// Whether the change can be undone.
     pub recorded: Recorded,
@@ -24,29 +24,29 @@ pub struct WriteReport {
 /// The content of a file, by length and hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileState {
-    /// Its length in bytes.
+    /// The length in bytes.
     pub len: u64,
     /// The BLAKE3 hash of its bytes.
     pub hash: blake3::Hash,
 }
 
 impl Files {
-    /// Makes `content` the whole content of the file at `path`, creating it and its parent folders where
-    /// they are missing. Afterwards there is the old content or the new one, never a part: it is written to a
-    /// temporary file in the same folder, flushed to the disk, and renamed. The mode is kept, and the owner
-    /// where this account may set it. A link is written through to its file.
+    /// Replaces the content of the file at `path` with `content`, and creates the file and its parent folders
+    /// if they are missing. The file has either the old content or the new one, never a part: the write goes to
+    /// a temporary file in the same folder, flushes it to disk and renames it. It keeps the mode, and the owner
+    /// if this account may set it. It writes through a link to its target.
     ///
-    /// Where a recorder was given ([`Files::recording`]), the former state is recorded before anything changes;
-    /// when that fails, the write is refused.
+    /// With a recorder ([`Files::recording`]), the former state is recorded before anything changes; if that
+    /// fails, the write is refused.
     ///
-    /// Refused are paths out of scope (looked at again now), folders, devices, files without any write
-    /// permission (the rename would go round it), and files that are not what the session saw last. The last
-    /// look is taken right before the rename; a program that swaps a folder for a link in between, with the
-    /// person's own rights, is not stopped by it.
+    /// Refuses paths out of scope (checked again here), folders, devices, files without any write permission
+    /// (the rename would bypass it), and files that differ from the version the session saw last. The last
+    /// check happens right before the rename; it does not stop a program with the person's own rights that
+    /// swaps a folder for a link in between.
     pub fn write(&self, path: &Path, content: &[u8]) -> Result<WriteReport, FilesError> {
         let real = self.check_write(path)?;
         if is_inside(&self.scope.folder, &real) && !self.scope.folder.is_dir() {
-            // Creating the parents would bring back an empty folder under the name of the lost one.
+            // Creating the parents would recreate the lost folder, empty.
             return Err(FilesError::FolderVanished { folder: self.scope.folder.clone() });
         }
         let failed = |error: &io::Error| self.failed(&real, Access::Write, error);
@@ -60,7 +60,7 @@ impl Files {
         let recorded = self.record(&real)?;
         fs::create_dir_all(parent).map_err(|error| failed(&error))?;
 
-        // The umask takes its part away from the mode, as for any new file. Removed unless it is persisted.
+        // The umask applies to the mode, as for any new file. The file is removed unless persisted.
         let (mut temporary, _noted) = Unfinished::temporary_in(self.unfinished.as_ref(), parent, 0o666)
             .map_err(|error| failed(&error))?;
         temporary.write_all(content).map_err(|error| failed(&error))?;
@@ -69,7 +69,7 @@ impl Files {
         }
         temporary.as_file().sync_all().map_err(|error| failed(&error))?;
 
-        // The folders may have been swapped for links and the file changed while this wrote.
+        // Meanwhile the folders may have been swapped for links, or the file changed.
         if self.check_write(path)? != real || real.parent().is_none_or(|parent| !is_real_folder(parent)) {
             return Err(FilesError::Outside { path: path.to_owned(), access: Access::Write });
         }
@@ -120,15 +120,15 @@ fn keep_mode_and_owner(file: &File, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let new = file.metadata()?;
     if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
-        // Only root may give files away; others may still keep a group they belong to. Neither is worth
-        // failing the write for: the content is what was asked for.
+        // Only root may give files away; other accounts may still keep a group they belong to. The write
+        // succeeds even if this fails: the content is correct.
         let kept =
             fchown(file, Some(old.uid()), Some(old.gid())).or_else(|_| fchown(file, None, Some(old.gid())));
         if let Err(error) = kept {
             tracing::debug!(%error, "the owner of a rewritten file could not be kept");
         }
     }
-    // After the owner: changing it clears the set-user-id bits.
+    // After the owner: changing the owner clears the set-user-id bits.
     file.set_permissions(fs::Permissions::from_mode(old.mode() & 0o7777))
 }
 
@@ -151,7 +151,7 @@ fn still_the_same(path: &Path, before: Option<&Metadata>) -> bool {
     }
 }
 
-/// Makes the rename itself survive a power cut. A file system that cannot do this still has the rename.
+/// Makes the rename survive a power cut. If the file system cannot do this, the rename still applies.
 fn sync_folder(folder: &Path) {
     if let Err(error) = octo_store::flush_folder(folder) {
         tracing::debug!(%error, "a folder could not be synced");

@@ -67,7 +67,7 @@ fn links_are_followed_to_where_they_lead() {
         ("dangling/x", "out/new/x"),
         ("up/x", "out/x"),
         ("to_dir/back/dir/x", "in/dir/x"),
-        // As text: the parent of the name, not of where it leads. What is opened is this result.
+        // As text: the parent of the name, not of its target. Octo opens this result.
         ("to_dir/../x", "in/x"),
     ] {
         let resolved = resolve(text, &cwd).unwrap();
@@ -107,7 +107,7 @@ fn inside_means_the_folder_itself_and_below() {
     assert_eq!(shown(&base.join("ab"), &folder), base.join("ab").to_string_lossy());
 }
 
-/// A folder reached under another spelling is the same folder: what a file system that ignores case does.
+/// A folder reached under another spelling is the same folder, as on a file system that ignores case.
 #[cfg(unix)]
 #[test]
 fn a_folder_under_another_name_is_still_itself() {
@@ -128,7 +128,7 @@ mod trees {
 
     const NAMES: [&str; 5] = ["a", "b", "c", "in", "out"];
 
-    /// A link or folder to make: its place and, for a link, its target.
+    /// A link or folder to create: its path and, for a link, its target.
     #[derive(Clone, Debug)]
     enum Made {
         Folder(Vec<usize>),
@@ -142,7 +142,7 @@ mod trees {
     }
 
     fn path() -> impl Strategy<Value = Vec<usize>> {
-        // NAMES.len() stands for `..`.
+        // NAMES.len() means `..`.
         prop::collection::vec(0..=NAMES.len(), 1..5)
     }
 
@@ -162,8 +162,8 @@ mod trees {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(400))]
 
-        /// Whatever the links: what counts as inside is inside when the system itself is asked, also for
-        /// what is only created now; and where the system finds a file, it is the one that was named.
+        /// For any links, a path judged to be inside is inside according to the system itself, including a path
+        /// created only now; and a file the system finds is the named one.
         #[test]
         fn outside_never_poses_as_inside(made in prop::collection::vec(made(), 0..12), asked in path()) {
             let (_keep, base) = folder();
@@ -172,7 +172,7 @@ mod trees {
             fs::create_dir_all(&inside).unwrap();
             fs::create_dir_all(root.join("out")).unwrap();
             for thing in &made {
-                // Only below the root: a target's `..` may leave it, a made thing may not.
+                // Only below the root: a target's `..` may leave it, a created file or link may not.
                 match thing {
                     Made::Folder(place) => { let _ = fs::create_dir_all(root.join(text(place))); }
                     Made::Link(place, target) => {

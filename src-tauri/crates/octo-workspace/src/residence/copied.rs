@@ -1,4 +1,4 @@
-//! A copy of the home, looked at.
+//! Inspects a copy of the home.
 
 use super::{ResidenceError, tree};
 use crate::write_private;
@@ -11,53 +11,56 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-/// The file in a copy that says what it is.
+/// The file in a copy that describes it.
 const NOTE: &str = "octo-copy.json";
 
-/// What a copy says of itself.
+/// The description a copy contains of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyNote {
-    /// The Octo that made it.
+    /// The Octo version that made it.
     pub octo: String,
-    /// When.
+    /// The time it was made.
     pub at: Millis,
-    /// How many files it holds, this one not counted.
+    /// The number of its files, not counting this one.
     pub files: u64,
-    /// Their bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
 }
 
-/// What a copy holds.
+/// The content of a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HomeCopied {
     /// The folder, without links.
     pub path: PathBuf,
-    /// When it was made: as it says itself, else when its database was last written.
+    /// The time it was made: from its own description, else the time its database was last written.
     pub at: Option<Millis>,
-    /// The Octo that made it; none for a copy that does not say so (Octo's earliest, or one made by hand).
+    /// The Octo version that made it; `None` for a copy without a description (from early versions, or made by
+    /// hand).
     pub octo: Option<String>,
-    /// How many sessions are in it, those in the trash counted.
+    /// The number of sessions in it, including those in the trash.
     pub sessions: u64,
-    /// Its files.
+    /// The number of its files.
     pub files: u64,
-    /// Their bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
 }
 
-/// Says in a copy that was just made what it is.
+/// Writes the description into a copy that was just made.
 ///
 /// # Errors
-/// Those of the system.
+///
+/// I/O errors.
 pub fn note_copy(copy: &Path, octo: &str, at: Millis) -> io::Result<()> {
     let amount = tree::measure(copy, &|name| name == NOTE).map_err(io::Error::other)?;
     let note = CopyNote { octo: octo.to_owned(), at, files: amount.files, bytes: amount.bytes };
     write_private(&copy.join(NOTE), &serde_json::to_vec_pretty(&note)?)
 }
 
-/// Reads a copy through: its database whole, its files by number and size. Nothing is written.
+/// Reads a copy through: its whole database, and the number and size of its files. Writes nothing.
 ///
 /// # Errors
-/// [`ResidenceError::NoCopy`], [`ResidenceError::Copy`] for one that is damaged or of a newer Octo,
+///
+/// [`ResidenceError::NoCopy`], [`ResidenceError::Copy`] for a copy that is damaged or from a newer Octo,
 /// [`ResidenceError::Incomplete`].
 pub fn look_at_copy(copy: &Path) -> Result<HomeCopied, ResidenceError> {
     let path = crate::real(copy).ok().filter(|path| path.is_dir());
@@ -70,7 +73,7 @@ pub fn look_at_copy(copy: &Path) -> Result<HomeCopied, ResidenceError> {
     let note = read_note(&path)?;
     let found = tree::measure(&path, &|name| name == NOTE)?;
     if let Some(note) = note.as_ref().filter(|note| (note.files, note.bytes) != (found.files, found.bytes)) {
-        // What is more does no harm, what is less or other was lost.
+        // Extra files do no harm; fewer files or bytes mean loss.
         if found.files < note.files || found.bytes < note.bytes {
             return Err(ResidenceError::Incomplete { path, expected: note.files, found: found.files });
         }
@@ -101,8 +104,8 @@ fn read_note(copy: &Path) -> Result<Option<CopyNote>, ResidenceError> {
     }
 }
 
-/// What lies in a copy, or in a home, and does not go into a home that is made of it: notes about the folder itself, and
-/// what is of one running process.
+/// Whether a file in a copy or a home is left out of a home made from it: notes about the folder itself, and
+/// files of one running process.
 pub(super) fn is_of_the_folder(name: &str) -> bool {
     matches!(name, NOTE | "README.txt" | "octo.lock" | "octo.db-shm") || name == super::MOVED
 }

@@ -1,4 +1,4 @@
-//! Homes that were put aside: kept until the person deletes them.
+//! Former homes: kept until the person deletes them.
 
 use super::{Residence, pointer::Pointer, tree};
 use crate::erase_home;
@@ -7,19 +7,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the name of a home that was put aside has after the home's own.
+/// The suffix of a former home's name, after the home's own name.
 pub const PUT_ASIDE: &str = "-before-";
 
-/// A home that was put aside.
+/// A former home that was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptHome {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// What it takes.
+    /// Its size in bytes.
     pub bytes: u64,
 }
 
-/// Homes that were put aside: where something took the home's place, and where it was before it moved.
+/// Returns the former homes: those replaced by a copy, and those at earlier locations.
 pub fn kept_homes(residence: &Residence) -> Vec<KeptHome> {
     let mut places: Vec<PathBuf> = residence.former.clone();
     for home in residence.former.iter().chain([&residence.home]) {
@@ -38,10 +38,11 @@ pub fn kept_homes(residence: &Residence) -> Vec<KeptHome> {
         .collect()
 }
 
-/// Deletes one of them for good: what Octo put there. What is left, by name.
+/// Deletes Octo's files in one of them for good. Returns the names that remain.
 ///
 /// # Errors
-/// Those of the system; `NotFound` for a folder that is none of them.
+///
+/// I/O errors; `NotFound` for any other folder.
 pub fn drop_kept(residence: &Residence, path: &Path) -> io::Result<Vec<String>> {
     if !kept_homes(residence).iter().any(|kept| kept.path == path) {
         return Err(io::ErrorKind::NotFound.into());
@@ -49,11 +50,12 @@ pub fn drop_kept(residence: &Residence, path: &Path) -> io::Result<Vec<String>> 
     erase_home(path)
 }
 
-/// Deletes everything for good: the home, the homes that were put aside, where they are and what is planned. What is
-/// left: of the home by name, of others by path.
+/// Deletes everything for good: the home, the former homes, the pointer and the plan. Returns the remains: by
+/// name in the home, by path elsewhere.
 ///
 /// # Errors
-/// Those of the system, where the home cannot be read.
+///
+/// I/O errors of reading the home.
 pub fn erase_all(residence: &Residence, home: &Path) -> io::Result<Vec<String>> {
     let mut others = Vec::new();
     for kept in kept_homes(residence) {
@@ -79,7 +81,7 @@ fn put_aside(home: &Path) -> Vec<PathBuf> {
 }
 
 impl Pointer {
-    /// The home is there now and was here before.
+    /// Returns the pointer after the home moved from one path to another.
     pub(super) fn moved(before: Option<Self>, from: &Path, to: &Path) -> Self {
         let mut former = before.map(|pointer| pointer.former).unwrap_or_default();
         former.retain(|place| place != from && place != to);

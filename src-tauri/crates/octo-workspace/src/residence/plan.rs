@@ -1,4 +1,4 @@
-//! What the next start is to do: a file beside the usual home.
+//! The plan for the next start: a file next to the usual home.
 
 use super::{PENDING, Residence, ResidenceError, beside, tree, write_beside};
 use octo_protocol::Millis;
@@ -10,35 +10,35 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What is planned for a home.
+/// The plan for a home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Planned {
-    /// When the person asked for it.
+    /// The time the person requested it.
     pub at: Millis,
-    /// The home as of then.
+    /// The home's path at that time.
     pub home: PathBuf,
-    /// What becomes of it.
+    /// The planned change.
     pub plan: Plan,
 }
 
-/// What becomes of a home at the next start.
+/// The change of a home at the next start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Plan {
-    /// A copy takes its place.
+    /// A copy replaces the home.
     Restore {
         /// The copy the person chose.
         from: PathBuf,
-        /// What was made of it, whole, beside the home.
+        /// The complete home made from it, next to the home.
         staged: PathBuf,
-        /// Where the home is put.
+        /// The path to which the present home is renamed.
         aside: PathBuf,
     },
-    /// It goes into another folder.
+    /// The home moves into another folder.
     Move {
-        /// That folder.
+        /// The target folder.
         to: PathBuf,
-        /// Told apart from whatever else may lie there.
+        /// A mark that distinguishes this plan's files from others in the folder.
         mark: String,
     },
 }
@@ -48,9 +48,10 @@ impl Planned {
         beside(usual, PENDING)
     }
 
-    /// What is planned for a home; none where nothing is.
+    /// Returns the plan for a home, or `None` if no plan exists.
     ///
     /// # Errors
+    ///
     /// [`ResidenceError::Unreadable`].
     pub fn read(residence: &Residence) -> Result<Option<Self>, ResidenceError> {
         read(&Self::place(&residence.usual))
@@ -64,8 +65,8 @@ impl Planned {
         tree::remove_file_if_there(&Self::place(usual))
     }
 
-    /// The plan, held by this process alone: whoever else is to carry it out waits, and finds it done. Nothing where
-    /// there is none.
+    /// Returns the plan, locked by this process: another process waits and then finds it carried out. Returns
+    /// `None` if no plan exists.
     pub(super) fn hold(usual: &Path) -> Result<Option<(Self, File)>, ResidenceError> {
         let path = Self::place(usual);
         loop {
@@ -79,9 +80,9 @@ impl Planned {
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
                 Err(error) => return Err(unreadable(&path, &error)),
             }
-            // While this waited the plan may have been carried out, or another one made.
+            // While this process waited, the plan may have been carried out, or another one made.
             if is_same(&file, &path) {
-                // Through the same file: some systems keep everybody else from reading what is locked.
+                // Through the same file: some systems keep other handles from reading a locked file.
                 let mut bytes = Vec::new();
                 (&file).read_to_end(&mut bytes).map_err(|error| unreadable(&path, &error))?;
                 return Ok(Some((parse(&path, &bytes)?, file)));
@@ -113,7 +114,7 @@ fn is_same(file: &File, path: &Path) -> bool {
     ids(file.metadata()) == ids(fs::metadata(path))
 }
 
-/// A file that is open is not replaced there.
+/// Always true: an open file cannot be replaced on these systems.
 #[cfg(not(unix))]
 fn is_same(_file: &File, path: &Path) -> bool {
     path.exists()

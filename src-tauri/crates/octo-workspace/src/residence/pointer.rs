@@ -1,4 +1,4 @@
-//! Where the home is, once it was moved: a file beside the usual place.
+//! The location of a moved home: a file next to the usual path.
 
 use super::{POINTER, ResidenceError, beside, tree, write_beside};
 use serde::{Deserialize, Serialize};
@@ -7,25 +7,26 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where the home is.
+/// The content of the pointer file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pointer {
-    /// There.
+    /// The home's path.
     pub(super) home: PathBuf,
-    /// Where it was before, the newest last.
+    /// Its former locations, the newest last.
     pub(super) former: Vec<PathBuf>,
 }
 
 impl Pointer {
-    /// The file, for a usual home.
+    /// Returns the file's path for a usual home.
     pub(super) fn place(usual: &Path) -> PathBuf {
         beside(usual, POINTER)
     }
 
-    /// What it says; none where the home was never moved.
+    /// Reads the pointer; `None` if the home was never moved.
     ///
     /// # Errors
-    /// [`ResidenceError::Unreadable`]: nobody knows then where the home is, and a new one would hide it.
+    ///
+    /// [`ResidenceError::Unreadable`]: the home's location is unknown then, and a new home would hide it.
     pub(super) fn read(usual: &Path) -> Result<Option<Self>, ResidenceError> {
         let path = Self::place(usual);
         let unreadable = |detail: String| ResidenceError::Unreadable { path: path.clone(), detail };

@@ -1,4 +1,4 @@
-//! What is done while Octo runs: a plan is made and everything it needs is looked at. Nothing of the home changes.
+//! The steps while Octo runs: makes a plan and checks all its requirements. Nothing in the home changes.
 
 use super::{
     Chosen, HomeCopied, Plan, Planned, Residence, ResidenceError, STAGED, beside,
@@ -13,15 +13,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Space that is left free beside what a plan takes: the home goes on to grow.
+/// The space left free in addition to a plan's need, because the home keeps growing.
 const SPARE: u64 = 64 << 20;
 
-/// Makes of a copy a whole home beside the present one, and plans that it takes its place at the next start.
-///
-/// `stamp` names the folder the present home is put into; no two are the same.
+/// Makes a complete home from a copy, next to the present home, and plans the replacement for the next start.
+/// `stamp`, which must be unique, names the folder the present home is renamed to.
 ///
 /// # Errors
-/// See [`ResidenceError`]; what was begun is removed again.
+///
+/// See [`ResidenceError`]; partial work is removed again.
 pub fn plan_restore(
     residence: &Residence,
     copy: &Path,
@@ -52,7 +52,7 @@ pub(super) fn restore(
     let staged = beside(home, STAGED);
     let above = home.parent().unwrap_or_else(|| Path::new("/"));
     has_room(above, found.bytes)?;
-    // One that was not finished.
+    // Left by an unfinished attempt.
     tree::remove(&staged)?;
     private_folder(&staged).map_err(|_| ResidenceError::Fixed(home.clone()))?;
     let planned = (|| {
@@ -76,9 +76,10 @@ pub(super) fn restore(
     }
 }
 
-/// Plans that the home goes into an empty folder at the next start.
+/// Plans the home's move into an empty folder at the next start.
 ///
 /// # Errors
+///
 /// See [`ResidenceError`].
 pub fn plan_move(residence: &Residence, to: &Path, at: Millis) -> Result<Planned, ResidenceError> {
     if residence.chosen == Chosen::ByVariable {
@@ -99,12 +100,13 @@ pub fn plan_move(residence: &Residence, to: &Path, at: Millis) -> Result<Planned
     Ok(planned)
 }
 
-/// Plans nothing any more. What was made for it goes; the home was not touched.
+/// Cancels the plan and removes the files made for it; the home was not touched.
 ///
 /// # Errors
-/// Those of the system.
+///
+/// I/O errors.
 pub fn cancel_plan(residence: &Residence) -> io::Result<()> {
-    // Whatever it says, and also where it cannot be read.
+    // Whatever the plan says, and even if it cannot be read.
     let planned = Planned::read(residence);
     Planned::remove(&residence.usual)?;
     if let Ok(Some(Planned { plan: Plan::Restore { staged, .. }, .. })) = planned {
@@ -113,12 +115,12 @@ pub fn cancel_plan(residence: &Residence) -> io::Result<()> {
     Ok(())
 }
 
-/// What of a home moves with it: all but what is of one running process.
+/// Whether an entry moves with the home: all do except files of one running process.
 pub(super) fn is_moved(name: &str) -> bool {
     !matches!(name, "octo.lock" | "octo.db-shm") && name != super::MOVED
 }
 
-/// The folder to move into, without links: there, and neither in the home nor around it.
+/// Returns the target folder without links; it must exist, and neither contain the home nor be inside it.
 pub(super) fn usable(home: &Path, to: &Path) -> Result<PathBuf, ResidenceError> {
     let unusable = |error| ResidenceError::Unusable { path: to.to_owned(), error };
     if !to.is_absolute() {
@@ -160,7 +162,7 @@ fn free_to_plan(residence: &Residence) -> Result<(), ResidenceError> {
     }
 }
 
-/// A name beside the home that nothing has.
+/// Returns an unused name next to the home.
 pub(super) fn free_name(home: &Path, stamp: &str) -> PathBuf {
     let first = beside(home, &format!("{}{stamp}", super::PUT_ASIDE));
     let others = (2..).map(|number| beside(&first, &format!("-{number}")));

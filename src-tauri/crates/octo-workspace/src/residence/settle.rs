@@ -1,4 +1,4 @@
-//! What is done at the start, before anything opens the home.
+//! The steps at startup, before anything opens the home.
 
 use super::{
     Chosen, Plan, Planned, Residence, ResidenceError, STAGED, beside,
@@ -15,37 +15,39 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The file in a former home that says where it went. One that has it is not opened: what would be done there would be
-/// missed in the home.
+/// The file in a former home that says where the home moved to. A former home with this file is not opened:
+/// changes there would be missing from the home.
 pub const MOVED: &str = "MOVED.txt";
 
-/// The file in a folder that is being filled.
+/// The marker file in a folder that is being filled.
 const MARK: &str = ".octo-arriving";
 
-/// The home, after what was planned for it.
+/// The home after its plan was carried out.
 #[derive(Clone, Debug)]
 pub struct Settled {
-    /// Where it is.
+    /// Its location.
     pub residence: Residence,
-    /// Why what was planned was not done, where it was not; the home is as it was then.
+    /// The reasons why a plan was not carried out, if so; the home is unchanged then.
     pub remarks: Vec<ApiError>,
 }
 
 impl Settled {
-    /// A home for which nothing was planned.
+    /// Returns a home without a plan.
     pub fn at(residence: Residence) -> Self {
         Self { residence, remarks: Vec::new() }
     }
 }
 
-/// How long a home may still be in use: an Octo that starts anew begins before the one before it is quite gone.
+/// How long to wait while the home is still in use: a restarted Octo begins before the previous process has
+/// ended.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Carries out what is planned for a home. To be called by every process before it opens anything in the home, and
-/// before it decides where the home is for good. It takes as long as the home is large where that is to move.
+/// Carries out the plan for a home. Every process calls this before it opens anything in the home or fixes the
+/// home's location. A move takes time in proportion to the home's size.
 ///
 /// # Errors
-/// Where nobody can tell where the home is; see [`Residence::by_octo`].
+///
+/// When the home's location cannot be read; see [`Residence::by_octo`].
 pub fn settle(residence: Residence) -> Result<Settled, ResidenceError> {
     settle_watched(residence, &mut || {})
 }
@@ -53,13 +55,13 @@ pub fn settle(residence: Residence) -> Result<Settled, ResidenceError> {
 pub(super) fn settle_watched(residence: Residence, watch: Watch<'_>) -> Result<Settled, ResidenceError> {
     let usual = residence.usual.clone();
     let Some((planned, held)) = Planned::hold(&usual)? else {
-        // Somebody else may just have carried it out.
+        // Another process may just have carried it out.
         let residence = anew(residence)?;
         sweep(&residence.home);
         return Ok(Settled { residence: residence.must_be_there()?, remarks: Vec::new() });
     };
     if !can_be_done(&planned) {
-        // Its disk is not connected: the plan waits for it too.
+        // Its disk is not connected: the plan waits too.
         drop(held);
         return Ok(Settled { residence: anew(residence)?.must_be_there()?, remarks: Vec::new() });
     }
@@ -86,7 +88,7 @@ pub(super) fn settle_watched(residence: Residence, watch: Watch<'_>) -> Result<S
     Ok(Settled { residence: anew(residence)?.must_be_there()?, remarks })
 }
 
-/// Whether there is anything a plan could be carried out with.
+/// Whether the sources of a plan exist.
 fn can_be_done(planned: &Planned) -> bool {
     let is_home = |place: &Path| has_database(place);
     match &planned.plan {
@@ -95,7 +97,7 @@ fn can_be_done(planned: &Planned) -> bool {
     }
 }
 
-/// Where the home is now.
+/// Reads the home's location again.
 fn anew(residence: Residence) -> Result<Residence, ResidenceError> {
     match residence.chosen {
         Chosen::ByVariable => Ok(residence),
@@ -103,7 +105,8 @@ fn anew(residence: Residence) -> Result<Residence, ResidenceError> {
     }
 }
 
-/// Takes away what was made of a copy for a plan that never came to be. Not while somebody may be about to make one.
+/// Removes the unpacked copy of a plan that was never completed. Not called while another process may be about
+/// to make a plan.
 fn sweep(home: &Path) {
     let staged = beside(home, STAGED);
     if staged.symlink_metadata().is_ok()
@@ -114,7 +117,7 @@ fn sweep(home: &Path) {
     }
 }
 
-/// The plan is over. One that cannot be taken away is looked at again at the next start, and found to be over.
+/// Removes the finished plan. If that fails, the next start checks the plan again and finds it finished.
 fn finish(usual: &Path, watch: Watch<'_>) {
     if let Err(error) = Planned::remove(usual) {
         tracing::warn!(%error, "a plan for the home that is over stays");
@@ -122,7 +125,7 @@ fn finish(usual: &Path, watch: Watch<'_>) {
     watch();
 }
 
-/// What was not done, and why.
+/// Returns the errors that explain why a plan was not carried out.
 fn explained(planned: &Planned, why: ResidenceError) -> Vec<ApiError> {
     let what = match &planned.plan {
         Plan::Restore { from, .. } => ApiError::new("home.not_restored").arg("path", from.display()),
@@ -131,7 +134,7 @@ fn explained(planned: &Planned, why: ResidenceError) -> Vec<ApiError> {
     vec![what, why.into()]
 }
 
-/// A copy takes the home's place. Each step is a rename; which is next is seen from what is there.
+/// Replaces the home with a copy. Each step is a rename; the files on disk show which step is next.
 fn exchange(planned: &Planned, watch: Watch<'_>) -> Result<(), ResidenceError> {
     let Plan::Restore { staged, aside, .. } = &planned.plan else { return Ok(()) };
     let home = &planned.home;
@@ -140,14 +143,14 @@ fn exchange(planned: &Planned, watch: Watch<'_>) -> Result<(), ResidenceError> {
     let failed = |path: &Path, error| ResidenceError::of(path, error);
     if !there(staged) {
         if there(home) {
-            // Done before, or what was made of the copy is gone.
+            // Done already, or the unpacked copy is gone.
             return if there(aside) { Ok(()) } else { Err(ResidenceError::NoCopy(staged.clone())) };
         }
         tree::rename(aside, home).map_err(|error| failed(aside, error))?;
         return Err(ResidenceError::NoCopy(staged.clone()));
     }
     if there(home) {
-        // Where both are there, something began a home between the two steps: it is kept too.
+        // If both exist, a process created a home between the two steps: it is kept too.
         let aside = if there(aside) { free_name(home, "again") } else { aside.clone() };
         if let Err(error) = tree::rename(home, &aside) {
             tree::remove(staged)?;
@@ -163,7 +166,8 @@ fn exchange(planned: &Planned, watch: Watch<'_>) -> Result<(), ResidenceError> {
     Ok(())
 }
 
-/// The home goes into another folder. It is the home until the pointer says otherwise, and is kept after that.
+/// Moves the home into another folder. The old folder remains the home until the pointer changes, and is kept
+/// afterwards.
 fn move_home(
     usual: &Path,
     planned: &Planned,
@@ -175,7 +179,7 @@ fn move_home(
     if before.as_ref().is_none_or(|pointer| pointer.home != to) {
         let _lock = alone(home)?;
         if let Err(error) = fill(home, to, mark, watch) {
-            // Half a home is worse than none.
+            // An incomplete home is worse than none.
             if let Err(error) = empty(to, mark) {
                 tracing::warn!(%error, "an unfinished copy stays where the home was to go");
             }
@@ -188,10 +192,10 @@ fn move_home(
         }
         watch();
     }
-    // It has moved: what is left to do may fail without harm.
+    // The home has moved: the remaining steps may fail without harm.
     let said = write_private(&home.join(MOVED), moved_to(to).as_bytes());
     let unmarked = tree::remove_file_if_there(&to.join(MARK));
-    // A home that came back to where it was before is no former one any more.
+    // A home that returned to an earlier location is no longer a former one there.
     let at_home = tree::remove_file_if_there(&to.join(MOVED));
     for outcome in [said, unmarked, at_home] {
         if let Err(error) = outcome {
@@ -210,11 +214,11 @@ fn moved_to(to: &Path) -> String {
     )
 }
 
-/// Makes a whole home in a folder that is empty, or was left unfinished by this very plan.
+/// Builds the whole home in a folder that is empty, or was left unfinished by this same plan.
 fn fill(home: &Path, to: &Path, mark: &str, watch: Watch<'_>) -> Result<(), ResidenceError> {
     let real = usable(home, to)?;
     let names = tree::entries(&real)?;
-    // A process that was killed while it made the mark left nothing but its draft of it.
+    // A process that was killed while writing the mark left only its draft.
     let untouched = names.iter().all(|name| name.to_string_lossy().starts_with(DRAFT));
     if !untouched && !is_marked(to, mark) {
         return Err(ResidenceError::NotEmpty(real));
@@ -237,7 +241,8 @@ fn fill(home: &Path, to: &Path, mark: &str, watch: Watch<'_>) -> Result<(), Resi
     tree::sync_folder_of(to).map_err(|error| ResidenceError::of(to, error))
 }
 
-/// What is in a home is nobody else's to read: the folder the person made may be open to all.
+/// Closes the folder to other users: the person may have created it readable for all, and a home's content is
+/// private.
 #[cfg(unix)]
 fn closed_to_others(folder: &Path) -> Result<(), ResidenceError> {
     use std::os::unix::fs::PermissionsExt as _;
@@ -251,7 +256,7 @@ fn closed_to_others(_folder: &Path) -> Result<(), ResidenceError> {
     Ok(())
 }
 
-/// Takes out what this plan put into a folder; the folder itself was the person's and stays.
+/// Removes the files this plan put into a folder; the folder belongs to the person and stays.
 fn empty(to: &Path, mark: &str) -> Result<(), ResidenceError> {
     if is_marked(to, mark) {
         tree::clear(to, MARK, &mut || {})?;
@@ -264,12 +269,12 @@ fn is_marked(folder: &Path, mark: &str) -> bool {
     fs::read(folder.join(MARK)).is_ok_and(|found| found == mark.as_bytes())
 }
 
-/// Keeps others out of a home while this is kept.
+/// Keeps other processes out of a home while the returned file is open.
 fn alone(home: &Path) -> Result<Option<fs::File>, ResidenceError> {
     let begun = Instant::now();
     loop {
         match claim(home).map_err(|error| ResidenceError::of(home, error))? {
-            // A folder with an open file in it keeps its name there.
+            // There, a folder with an open file in it cannot be renamed.
             Claim::Alone(lock) => return Ok(lock.filter(|_| cfg!(unix))),
             Claim::Occupied if begun.elapsed() >= PATIENCE => return Err(ResidenceError::InUse),
             Claim::Occupied => std::thread::sleep(Duration::from_millis(20)),

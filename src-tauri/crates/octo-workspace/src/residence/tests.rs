@@ -1,4 +1,4 @@
-//! Every way a process can end while the home changes, and everything that can be in the way.
+//! Every way a process can end while the home changes, and every possible obstacle.
 
 mod scene;
 
@@ -38,11 +38,11 @@ fn a_copy_takes_the_homes_place_and_the_home_is_kept() {
     );
     assert_eq!(which(&kept[0].path).unwrap(), "old");
     assert_eq!(scene.beside(), [format!(".octo-before-{STAMP}")]);
-    // A second time the same name is taken.
+    // The second time, the same name is taken.
     plan_restore(&scene.residence(), &scene.copy(), AT, STAMP).unwrap();
     settle(scene.residence()).unwrap();
     assert_eq!(kept_homes(&scene.residence()).len(), 2);
-    // Only what is one of them is deleted, and only what Octo put there.
+    // Only a former home is deleted, and only Octo's files in it.
     assert!(drop_kept(&scene.residence(), &scene.base.join("other")).is_err());
     assert!(drop_kept(&scene.residence(), &scene.home()).is_err());
     assert_eq!(drop_kept(&scene.residence(), &kept[0].path).unwrap(), ["diary.md"]);
@@ -63,17 +63,17 @@ fn a_home_that_moved_is_found_and_the_one_before_is_kept() {
     assert_eq!(fs::read_link(scene.to().join("skills/linked")).unwrap(), Path::new("/nowhere"));
     assert!(fs::read_to_string(scene.home().join(MOVED)).unwrap().contains(scene.to().to_str().unwrap()));
     assert_eq!(scene.beside(), [".octo.place"]);
-    // Every process finds it, and what was written down by an old path too.
+    // Every process finds it, and so does a path stored under the old location.
     let residence = settle(scene.residence()).unwrap().residence;
     assert_eq!(residence.home, scene.to());
     assert_eq!(residence.now_at(&scene.home().join("skills/notes")), scene.to().join("skills/notes"));
     assert_eq!(residence.now_at(Path::new("/elsewhere/a")), Path::new("/elsewhere/a"));
-    // A copy takes the place of the moved one, too.
+    // A copy can replace the moved home, too.
     let kept: Vec<PathBuf> = kept_homes(&residence).into_iter().map(|kept| kept.path).collect();
     assert_eq!(kept, [scene.home()]);
     assert_eq!(drop_kept(&residence, &scene.home()).unwrap(), ["diary.md"]);
     fs::remove_dir_all(scene.home()).unwrap();
-    // And back to where it was.
+    // And back to its old location.
     fs::create_dir(scene.home()).unwrap();
     plan_move(&residence, &scene.home(), AT).unwrap();
     let back = settle(scene.residence()).unwrap().residence;
@@ -117,11 +117,11 @@ fn a_process_that_ends_anywhere_while_the_home_moves_leaves_it_here_or_there() {
         let over = killed_at(n, |watch| {
             settle_watched(scene.residence(), watch).unwrap();
         });
-        // As of the kill it is whole where it is; a start that cannot go on opens it there.
+        // After the kill, the old home is intact; a start that cannot continue opens it there.
         let residence = scene.residence();
         assert_eq!(which(&residence.home).as_deref(), Ok("old"), "killed at {n}");
         *outcomes.entry(residence.home == scene.to()).or_insert(0) += 1;
-        // The next start goes on; it is killed too, and the one after it is not.
+        // The next start continues; it is killed too, and the one after it is not.
         killed_at(3, |watch| {
             settle_watched(scene.residence(), watch).unwrap();
         });
@@ -159,7 +159,7 @@ fn a_copy_that_cannot_be_used_is_refused_and_nothing_changes() {
     let whole = fs::read(copy.join("octo.db")).unwrap();
     fs::write(copy.join("octo.db"), &whole[..whole.len() / 2]).unwrap();
     assert_eq!(key(&copy), "home.copy_damaged");
-    // The version of its schema is four bytes of the header.
+    // The schema version is four bytes of the header.
     let mut newer = whole.clone();
     newer[60..64].copy_from_slice(&9_999_u32.to_be_bytes());
     fs::write(copy.join("octo.db"), newer).unwrap();
@@ -167,7 +167,7 @@ fn a_copy_that_cannot_be_used_is_refused_and_nothing_changes() {
     fs::write(copy.join("octo.db"), whole).unwrap();
     fs::write(copy.join("octo-copy.json"), "{").unwrap();
     assert_eq!(key(&copy), "home.copy_damaged");
-    // One that does not say what it is, as Octo's first copies, can be used.
+    // A copy without a description, like Octo's first copies, can be used.
     fs::remove_file(copy.join("octo-copy.json")).unwrap();
     let found = look_at_copy(&copy).unwrap();
     assert!(found.octo.is_none() && found.at.is_some());
@@ -195,7 +195,7 @@ fn a_plan_that_is_taken_back_leaves_nothing() {
     cancel_plan(&scene.residence()).unwrap();
     assert_eq!(settle(scene.residence()).unwrap().remarks, []);
     assert_eq!(which(&scene.home()).unwrap(), "old");
-    // So does one that never came to be.
+    // So does the unpacked copy of a plan that was never completed.
     fs::create_dir(scene.base.join(".octo.incoming")).unwrap();
     settle(scene.residence()).unwrap();
     assert_eq!(scene.beside(), Vec::<String>::new());
@@ -223,7 +223,7 @@ fn a_folder_that_cannot_be_moved_into_is_refused() {
     let refused = plan_move(&by_variable, &scene.to(), AT).unwrap_err();
     assert_eq!(ApiError::from(refused).key, "home.by_variable");
     assert_eq!(settle(by_variable).unwrap().residence.home, scene.home());
-    // What came into the folder since stays, and the home too.
+    // Files added to the folder since then stay, and so does the home.
     plan_move(&scene.residence(), &scene.to(), AT).unwrap();
     fs::write(scene.to().join("letter"), "mine").unwrap();
     let settled = settle(scene.residence()).unwrap();
@@ -253,7 +253,7 @@ fn a_moved_home_that_is_not_there_is_never_begun_anew() {
     plan_move(&scene.residence(), &scene.to(), AT).unwrap();
     settle(scene.residence()).unwrap();
     fs::rename(scene.to(), scene.base.join("unplugged")).unwrap();
-    // The folder a disk is put in may be there without the disk.
+    // The mount point may exist without the disk.
     for empty in [false, true] {
         if empty {
             fs::create_dir(scene.base.join("to")).unwrap();
@@ -300,7 +300,7 @@ fn a_plan_waits_for_the_disk_its_home_is_on() {
     let (to, elsewhere, away) = (scene.to(), scene.base.join("third"), scene.base.join("unplugged"));
     fs::create_dir(&elsewhere).unwrap();
     plan_move(&scene.residence(), &elsewhere, AT).unwrap();
-    // Where the disk is put in there is a folder all the same.
+    // The mount point still exists as a folder.
     fs::rename(&to, &away).unwrap();
     fs::create_dir(&to).unwrap();
     assert!(matches!(settle(scene.residence()), Err(ResidenceError::Away { .. })));
@@ -329,7 +329,7 @@ fn whoever_comes_while_a_plan_is_carried_out_waits_and_finds_it_done() {
     assert_eq!((found.residence.home, found.remarks), (scene.to(), vec![]));
 }
 
-/// A file system of its own; unmounted when dropped.
+/// A separate file system; unmounted when dropped.
 struct Disk(PathBuf);
 
 impl Disk {
@@ -398,11 +398,11 @@ fn another_disk_takes_the_home_and_a_full_or_read_only_one_leaves_it_whole() {
     assert_eq!(settle(scene.residence()).unwrap().residence.home, to);
     assert_eq!(which(&to).unwrap(), "old");
 
-    // A home that is a disk of its own has no name that a copy could take.
+    // A home that is a mount point has no name that a copy could take.
     let refused =
         plan_restore(&Residence::by_variable(disk.0.clone()), &scene.copy(), AT, STAMP).unwrap_err();
     assert!(matches!(refused, ResidenceError::Fixed(_)), "{refused}");
-    // A copy on a disk that cannot be written is read as any other.
+    // A copy on a read-only disk is read like any other.
     let copy = disk.0.join("copy");
     fs::create_dir(&copy).unwrap();
     for name in ["octo.db", "diary.md"] {
@@ -417,7 +417,7 @@ fn a_home_whose_database_is_being_replaced_is_there() {
     let scene = Scene::new();
     plan_move(&scene.residence(), &scene.to(), AT).unwrap();
     settle(scene.residence()).unwrap();
-    // Killed between setting the damaged one aside and putting the other one in its place.
+    // Killed between renaming the damaged database and moving the other one to its path.
     fs::rename(scene.to().join("octo.db"), scene.to().join("octo.db-ready-now")).unwrap();
     assert_eq!(settle(scene.residence()).unwrap().residence.home, scene.to());
     assert_eq!(which(&scene.to()).unwrap(), "old");
@@ -432,7 +432,7 @@ fn a_kill_while_the_mark_is_made_does_not_end_the_plan() {
     let settled = settle(scene.residence()).unwrap();
     assert_eq!((settled.residence.home, settled.remarks), (scene.to(), vec![]));
     assert!(!scene.to().join(".new-x1y2z3").exists());
-    // What is the person's own is another matter.
+    // The person's own files are a different matter.
     let scene = Scene::new();
     plan_move(&scene.residence(), &scene.to(), AT).unwrap();
     fs::write(scene.to().join("diary.md"), "mine").unwrap();

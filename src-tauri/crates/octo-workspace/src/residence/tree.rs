@@ -1,4 +1,4 @@
-//! Folders copied, compared and written out to the disk.
+//! Copies, compares and flushes folders.
 
 use super::ResidenceError;
 use crate::private_folder;
@@ -9,30 +9,30 @@ use std::{
     path::Path,
 };
 
-/// What is told after every change of the disk, so that a test can end a process there.
+/// A callback after every change of the disk, at which a test can end a process.
 pub(super) type Watch<'a> = &'a mut dyn FnMut();
 
 /// Bytes read at a time.
 const PIECE: usize = 1 << 16;
 
-/// What was copied.
+/// The number and size of copied files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Amount {
     pub(super) files: u64,
     pub(super) bytes: u64,
 }
 
-/// What becomes of links.
+/// The treatment of links.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Links {
-    /// They are made again as they are.
+    /// Links are recreated as they are.
     Kept,
-    /// They are left out: what somebody else's copy leads to is not ours.
+    /// Links are left out: the targets in another person's copy are not ours.
     LeftOut,
 }
 
-/// Copies a folder's content into one that is there, but for what `leave` names directly in it, and makes sure of every
-/// file: it is written out, read again, and must be what was read before. Pipes and sockets are left out.
+/// Copies a folder's content into an existing folder, except the top-level names in `leave`. Verifies every
+/// file: flushes it, reads it again, and compares it with the bytes read before. Leaves out pipes and sockets.
 pub(super) fn copy_content(
     from: &Path,
     to: &Path,
@@ -108,8 +108,8 @@ fn copy_file(from: &Path, to: &Path, meta: &fs::Metadata, links: Links) -> Resul
     Ok(bytes)
 }
 
-/// A file of a home keeps its rights. One of a copy may have been protected, or lain where nothing can be written:
-/// in a home Octo must be able to write it.
+/// Returns the permissions of a copied file. A file of a home keeps its own. A file of a copy may be
+/// write-protected, or from a read-only disk: Octo must be able to write it in a home.
 #[cfg(unix)]
 fn permissions_of(meta: &fs::Metadata, links: Links) -> fs::Permissions {
     use std::os::unix::fs::PermissionsExt as _;
@@ -139,7 +139,7 @@ fn hash(path: &Path) -> io::Result<blake3::Hash> {
     Ok(hasher.finalize())
 }
 
-/// The names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 pub(super) fn entries(folder: &Path) -> Result<Vec<std::ffi::OsString>, ResidenceError> {
     let of = |error| ResidenceError::of(folder, error);
     let names = fs::read_dir(folder).map_err(of)?.map(|entry| entry.map(|entry| entry.file_name()));
@@ -148,7 +148,8 @@ pub(super) fn entries(folder: &Path) -> Result<Vec<std::ffi::OsString>, Residenc
     Ok(names)
 }
 
-/// What a folder holds, but for what `leave` names directly in it. Links are not followed.
+/// Returns the number and size of a folder's files, except the top-level names in `leave`. Does not follow
+/// links.
 pub(super) fn measure(folder: &Path, leave: &dyn Fn(&str) -> bool) -> Result<Amount, ResidenceError> {
     fn count(path: &Path, amount: &mut Amount) -> Result<(), ResidenceError> {
         let meta = path.symlink_metadata().map_err(|error| ResidenceError::of(path, error))?;
@@ -171,7 +172,7 @@ pub(super) fn measure(folder: &Path, leave: &dyn Fn(&str) -> bool) -> Result<Amo
     Ok(amount)
 }
 
-/// Deletes what is in a folder, but for one name.
+/// Deletes the content of a folder, except for one name.
 pub(super) fn clear(folder: &Path, but: &str, watch: Watch<'_>) -> Result<(), ResidenceError> {
     for entry in entries(folder)? {
         if entry.to_string_lossy() == but {
@@ -183,7 +184,7 @@ pub(super) fn clear(folder: &Path, but: &str, watch: Watch<'_>) -> Result<(), Re
     Ok(())
 }
 
-/// Deletes a file or a folder with all that is in it; a link itself. One that is not there is no error.
+/// Deletes a file, a link, or a folder with its content. A missing path is no error.
 pub(super) fn remove(path: &Path) -> Result<(), ResidenceError> {
     let removed = match path.symlink_metadata() {
         Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
@@ -204,8 +205,7 @@ pub(super) fn remove_file_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives something another name. That the disk may not have heard of it yet is no reason to do as if it had not
-/// happened.
+/// Renames a file or folder. A failed flush does not undo a rename that has happened, so it is no error.
 pub(super) fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
     if let Err(error) = sync_folder_of(to) {
@@ -218,11 +218,11 @@ pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync_folder)
 }
 
-/// Names in a folder last only once the folder is written out.
+/// Flushes a folder: a renamed or new name is durable only after that.
 pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     match octo_store::flush_folder(folder) {
-        // Some file systems know no such thing.
+        // Some file systems do not support it.
         Err(error) if matches!(error.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => {
             Ok(())
         }
@@ -235,14 +235,14 @@ fn link(target: &Path, at: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, at)
 }
 
-/// Making links needs rights there that Octo has not; what Octo itself links it makes again at the start.
+/// Does nothing: links need rights there that Octo lacks; Octo recreates its own links at startup.
 #[cfg(not(unix))]
 fn link(target: &Path, at: &Path) -> io::Result<()> {
     tracing::warn!(target = %target.display(), at = %at.display(), "a link was not made again");
     Ok(())
 }
 
-/// Bytes that can be written below a folder; none where nobody can tell.
+/// Returns the bytes that can be written below a folder; `None` if unknown.
 #[cfg(unix)]
 pub(super) fn room(folder: &Path) -> Option<u64> {
     let stat = rustix::fs::statvfs(folder).ok()?;
@@ -254,7 +254,7 @@ pub(super) fn room(_folder: &Path) -> Option<u64> {
     None
 }
 
-/// Whether a folder is where a file system begins: it has no name that could be given to something else.
+/// Whether a folder is the root of a file system: its name cannot be given to another folder.
 #[cfg(unix)]
 pub(super) fn is_mount(folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;

@@ -1,4 +1,4 @@
-//! The command line, read as GNU's `rm` and `unlink` read theirs.
+//! Parses the command line as GNU's `rm` and `unlink` do.
 
 use super::quote::{as_needed, plain, quoted};
 use std::{
@@ -6,16 +6,16 @@ use std::{
     fs,
 };
 
-/// What is to be done.
+/// The parsed command line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// Remove these.
+    /// Remove these operands.
     Remove(Options, Vec<OsString>),
-    /// Only say this.
+    /// Only print this text.
     Say(String),
 }
 
-/// How.
+/// The options of a removal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Options {
     pub recursive: bool,
@@ -24,15 +24,15 @@ pub(super) struct Options {
     pub interactive: Interactive,
     pub prompt_once: bool,
     pub verbose: bool,
-    /// As `unlink` does: one file, nothing asked.
+    /// Behave like `unlink`: one file, no questions.
     pub unlink: bool,
 }
 
-/// When each thing is asked about.
+/// When to ask before a removal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Interactive {
     Never,
-    /// What is write-protected, at a terminal.
+    /// For write-protected files, at a terminal.
     #[default]
     Sometimes,
     Always,
@@ -136,7 +136,7 @@ fn ask_once(options: &mut Options) {
     options.prompt_once = true;
 }
 
-/// A long option, perhaps shortened; words to say where that is all there is to do.
+/// Parses a long option, possibly abbreviated. Returns the text to print if that is the whole job.
 fn long(options: &mut Options, argument: &OsStr, arguments: &[OsString]) -> Result<Option<String>, String> {
     let text = argument.to_string_lossy();
     let bare = text.trim_start_matches("--");
@@ -172,7 +172,7 @@ fn long(options: &mut Options, argument: &OsStr, arguments: &[OsString]) -> Resu
         ("recursive", None) => options.recursive = true,
         ("verbose", None) => options.verbose = true,
         ("version", None) => return Ok(Some(version("rm"))),
-        // The root and other file systems are refused in any case.
+        // The root and other file systems are refused anyway.
         (_, None) => {}
     }
     Ok(None)
@@ -181,7 +181,7 @@ fn long(options: &mut Options, argument: &OsStr, arguments: &[OsString]) -> Resu
 fn interactive(options: &mut Options, when: &str) -> Result<(), String> {
     let known = ["never", "no", "none", "once", "always", "yes"];
     let fitting: Vec<&str> = known.iter().copied().filter(|word| word.starts_with(when)).collect();
-    // "n" is short for three words that mean the same.
+    // "n" abbreviates three words with the same meaning.
     match fitting.first() {
         Some(&("never" | "no" | "none")) => {
             ask(options, Interactive::Never);
@@ -203,7 +203,7 @@ fn interactive(options: &mut Options, when: &str) -> Result<(), String> {
     }
 }
 
-/// For a file whose name begins with a dash: how to name it.
+/// Returns a hint on how to name a file whose name begins with a dash.
 fn hint(arguments: &[OsString]) -> String {
     let file = arguments.iter().find(|argument| {
         argument.as_encoded_bytes().starts_with(b"-")

@@ -1,21 +1,21 @@
-//! Names in messages, quoted as GNU's tools quote them: so that a shell would read them back.
+//! Quotes names in messages as GNU's tools do, so a shell can read them back.
 
 use std::ffi::OsStr;
 
-/// The name in quotes.
+/// Returns the name in quotes.
 pub(super) fn quoted(name: &OsStr) -> String {
     let bytes = name.as_encoded_bytes();
     let text = std::str::from_utf8(bytes).ok();
     let clean = text.is_some_and(|text| !text.chars().any(char::is_control));
     match (clean, text) {
         (true, Some(text)) if !text.contains('\'') => format!("'{text}'"),
-        // Nothing in it means anything between double quotes.
+        // No character in it is special between double quotes.
         (true, Some(text)) if !text.contains(['"', '$', '`', '\\', '!']) => format!("\"{text}\""),
         _ => escaped(bytes),
     }
 }
 
-/// Runs of ordinary characters in quotes, the others as `$'…'`.
+/// Quotes runs of ordinary characters, and writes the others as `$'…'`.
 fn escaped(bytes: &[u8]) -> String {
     let mut out = String::from("'");
     let mut special = false;
@@ -58,12 +58,12 @@ fn escape(byte: u8) -> String {
     }
 }
 
-/// The name as it is, what is no text replaced.
+/// Returns the name with bytes that are not text replaced.
 pub(super) fn plain(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// The name as a shell reads it: in quotes only where it must be.
+/// Returns the name as a shell reads it, quoted only if necessary.
 pub(super) fn as_needed(name: &OsStr) -> String {
     let harmless = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./+,@%:=".contains(byte);
     if name.as_encoded_bytes().iter().all(harmless) { plain(name) } else { quoted(name) }

@@ -1,4 +1,4 @@
-//! One operand: what `rm` checks and asks before it, and the way to the trash.
+//! One operand: the checks and questions of `rm` before it, and its move to the trash.
 
 use super::{
     Run, Terminal,
@@ -13,11 +13,11 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// Removes what one operand names.
+/// Removes the file or folder one operand names.
 pub(super) fn remove(run: &mut Run<'_>, options: &Options, operand: &OsStr) {
     let slashed = ends_with_slash(operand);
     let path = without_slashes(operand);
-    // A slash at the end means the folder behind a link, whatever is asked for.
+    // A trailing slash means the folder behind a link, whatever the options say.
     let meta = if slashed { fs::metadata(operand) } else { fs::symlink_metadata(&path) };
     let meta = match meta {
         Ok(meta) => meta,
@@ -46,7 +46,7 @@ pub(super) fn remove(run: &mut Run<'_>, options: &Options, operand: &OsStr) {
         }
     }
     if meta.is_dir() && options.interactive == Interactive::Always && !is_empty(&path) {
-        // Asked about one by one, so also moved one by one.
+        // Confirmed one by one, so also moved one by one.
         one_by_one(run, options, operand, &path, &meta);
         return;
     }
@@ -63,14 +63,14 @@ fn missing(run: &mut Run<'_>, options: &Options, operand: &OsStr, error: &io::Er
     }
 }
 
-/// What is asked about.
+/// The question to ask.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Descend,
     Remove,
 }
 
-/// Whether it may go: asked where the options or a write protection say so.
+/// Whether the removal may proceed: asks if the options or a write protection require it.
 fn asks(
     run: &mut Run<'_>,
     options: &Options,
@@ -128,7 +128,8 @@ fn kind(meta: &Metadata) -> &'static str {
     "weird file"
 }
 
-/// A folder under `-i`: every part is asked about; what was agreed to goes, the folder itself if it is empty then.
+/// Removes a folder under `-i`: asks about every part, removes the confirmed ones, then the folder itself if it
+/// is empty.
 fn one_by_one(run: &mut Run<'_>, options: &Options, operand: &OsStr, path: &Path, meta: &Metadata) {
     if !asks(run, options, operand, path, meta, Step::Descend) {
         return;
@@ -199,7 +200,7 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// The lines `-v` writes, read from where the things are now: what is in a folder first.
+/// Returns the lines `-v` prints, read from the new location: the content of a folder first.
 fn explained(operand: &OsStr, content: &Path, meta: &Metadata) -> String {
     let mut lines = String::new();
     if meta.is_dir() {
@@ -238,7 +239,7 @@ fn is_write_protected(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly())
 }
 
-/// The path's last part as it is written; `Path` itself hides a `.` there.
+/// Returns the path's last part as written; `Path` itself hides a trailing `.`.
 fn last(path: &Path) -> Option<Component<'_>> {
     let bytes = path.as_os_str().as_encoded_bytes();
     match bytes.rsplit(|byte| *byte == b'/').next() {
@@ -258,7 +259,7 @@ fn without_slashes(operand: &OsStr) -> PathBuf {
     crate::path_of(bytes.get(..end).unwrap_or_default().to_vec())
 }
 
-/// The system's words alone.
+/// Returns the system's message alone.
 fn words(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()

@@ -10,31 +10,31 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What is looked for.
+/// A search for file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GlobQuery {
-    /// The folder the search starts in, and the rest of the pattern: see [`glob_base`].
+    /// The folder in which the search starts: see [`glob_base`].
     pub base: PathBuf,
     /// The pattern, relative to `base`: `*`, `?`, `[…]`, `{a,b}`, `**`.
     pub pattern: String,
-    /// The most paths given.
+    /// The maximum number of paths returned.
     pub limit: usize,
 }
 
-/// What was found.
+/// The result of a search for file names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GlobFound {
-    /// The newest first, at most the limit; those of one time by path.
+    /// The newest paths first, at most the limit; by path if equally old.
     pub paths: Vec<PathBuf>,
-    /// All that matched.
+    /// The total number of matches.
     pub total: usize,
-    /// What was left out.
+    /// The files left out.
     pub skipped: Skipped,
 }
 
-/// Where a search for `pattern` starts, and what is left of the pattern there: the folders a pattern names
-/// without wildcards are walked to instead of searched for, so absolute patterns, `~`, and folders no search
-/// enters by itself work.
+/// Splits `pattern` into the folder where its search starts and the rest of the pattern. The leading folders
+/// without wildcards are entered directly instead of searched for; therefore absolute patterns, `~`, and
+/// folders that no search enters on its own work.
 pub fn glob_base(pattern: &str, base: &str, cwd: &Path) -> Result<(PathBuf, String), PathError> {
     let base = resolve(if base.trim().is_empty() { "." } else { base }, cwd)?;
     let pattern = pattern.trim();
@@ -45,13 +45,13 @@ pub fn glob_base(pattern: &str, base: &str, cwd: &Path) -> Result<(PathBuf, Stri
     let (folder, rest) = pattern.split_at(end);
     let rest = rest.trim_start_matches('/').to_owned();
     let folder = if folder.is_empty() { "/" } else { folder };
-    // What was anchored to a folder stays anchored to it.
+    // A pattern anchored to a folder stays anchored to it.
     let rest = if rest.contains('/') || rest.contains("**") { rest } else { format!("./{rest}") };
     Ok((resolve(folder, &base)?, rest))
 }
 
-/// The files below a folder whose path matches. Ignored and denied files are left out, and files that hold
-/// secrets unless the pattern's last part has letters of their name in it.
+/// Returns the files below a folder whose path matches. Leaves out ignored and denied files, and secret files
+/// unless the pattern's last part has letters of their name in it.
 pub fn glob(files: &Files, query: &GlobQuery, cancel: &CancellationToken) -> Result<GlobFound, SearchError> {
     if query.pattern.trim().is_empty() {
         return Err(SearchError::Empty);
@@ -73,7 +73,7 @@ pub fn glob(files: &Files, query: &GlobQuery, cancel: &CancellationToken) -> Res
     let names_files = last.chars().any(char::is_alphanumeric) || files.closed(&base) == Closed::Secret;
 
     let mut found = GlobFound::default();
-    // The oldest of the kept is on top, so it goes first when there are too many.
+    // The oldest one is on top, and is removed first if there are too many.
     let mut newest: BinaryHeap<Reverse<(SystemTime, Reverse<PathBuf>)>> = BinaryHeap::new();
     for entry in walk::walk(&base).build() {
         if cancel.is_cancelled() {

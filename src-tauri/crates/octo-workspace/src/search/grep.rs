@@ -1,4 +1,4 @@
-//! Lines by content.
+//! Searches lines by content.
 
 mod collect;
 mod sink;
@@ -15,62 +15,62 @@ use sink::{FileSink, StoppableFile};
 use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
-/// A line that does not end is held in memory up to here; files with longer ones are skipped.
+/// The maximum length of an unfinished line in memory; files with longer lines are skipped.
 const MAX_LINE_MEMORY: usize = 64 << 20;
-/// Threads of one search: more gain little and take the machine from the person.
+/// The maximum number of threads of one search: more gain little and slow the person's machine down.
 const MAX_THREADS: usize = 8;
 
-/// What is looked for.
+/// A search for lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrepQuery {
-    /// The folder or file that is searched.
+    /// The folder or file to search.
     pub base: PathBuf,
     /// A regular expression of the `regex` crate, applied line by line.
     pub pattern: String,
-    /// Only files whose path matches this glob; one without a folder matches at any depth. Not applied
-    /// where `base` is a file.
+    /// A glob that restricts the search to files whose path matches; one without a folder matches at any depth.
+    /// Not applied if `base` is a file.
     pub file_pattern: Option<String>,
-    /// Whether case counts.
+    /// The case sensitivity.
     pub case: Case,
-    /// Lines shown before and after each match.
+    /// The number of lines shown before and after each match.
     pub context: usize,
-    /// The most files given, the first by path.
+    /// The maximum number of files returned: the first by path.
     pub max_files: usize,
-    /// The most matching lines given of one file, the first.
+    /// The maximum number of matching lines returned per file: the first ones.
     pub max_matches_per_file: usize,
-    /// The most matching lines given.
+    /// The maximum number of matching lines returned.
     pub max_matches: usize,
-    /// Files larger than this many bytes are skipped.
+    /// The size in bytes above which files are skipped.
     pub max_file_size: Option<u64>,
-    /// The most bytes of lines given.
+    /// The maximum total bytes of lines returned.
     pub max_bytes: usize,
-    /// Longer lines are cut around their first match, in bytes.
+    /// The maximum bytes of a line; a longer one is cut around its first match.
     pub max_line: usize,
 }
 
-/// Whether case counts.
+/// The case sensitivity of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// `a` is not `A`.
+    /// `a` does not match `A`.
     Counts,
-    /// `a` is `A`.
+    /// `a` matches `A`.
     Ignored,
 }
 
-/// What was found. The same for the same files, however many threads searched.
+/// The result of a search for lines. It does not depend on the number of threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GrepFound {
-    /// The files given, by path.
+    /// The files returned, by path.
     pub files: Vec<FileHits>,
-    /// Matching lines in all files, given or not.
+    /// The number of matching lines in all files, returned or not.
     pub total_matches: u64,
-    /// Files with a match, given or not.
+    /// The number of files with a match, returned or not.
     pub total_files: u64,
-    /// Files searched.
+    /// The number of files searched.
     pub searched: u64,
-    /// What was left out of the search.
+    /// The files left out of the search.
     pub skipped: Skipped,
-    /// The first limit because of which not all matching lines are given.
+    /// The first limit that cut the result short; `None` if all matching lines are returned.
     pub cut_short: Option<CutShort>,
 }
 
@@ -87,19 +87,19 @@ pub enum CutShort {
     Bytes,
 }
 
-/// The lines of one file.
+/// The matching lines of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileHits {
     /// The file.
     pub path: PathBuf,
-    /// Matching lines and their surroundings, by number; a gap in the numbers is a gap in the file.
+    /// The matching lines and their context, by number; a gap in the numbers is a gap in the file.
     pub lines: Vec<MatchLine>,
-    /// Matching lines in the file, given or not.
+    /// The number of matching lines in the file, returned or not.
     pub matches: u64,
 }
 
-/// Searches a folder, in the way of ripgrep, or one file. Binary and denied files are skipped; files that hold
-/// secrets too, unless `base` is the file itself.
+/// Searches a folder as ripgrep does, or one file. Skips binary and denied files, and secret files unless
+/// `base` is the file itself.
 pub fn grep(files: &Files, query: &GrepQuery, cancel: &CancellationToken) -> Result<GrepFound, SearchError> {
     if query.pattern.is_empty() {
         return Err(SearchError::Empty);
@@ -129,7 +129,7 @@ fn matcher(query: &GrepQuery) -> Result<RegexMatcher, SearchError> {
 
 fn searcher(query: &GrepQuery) -> Searcher {
     SearcherBuilder::new()
-        // As the matcher's; lines still end at `\n`.
+        // Like the matcher's; lines still end at `\n`.
         .line_terminator(LineTerminator::crlf())
         .line_number(true)
         .binary_detection(BinaryDetection::quit(0))
@@ -154,12 +154,12 @@ fn search_folder(
         .transpose()
         .map_err(|error| SearchError::Pattern { reason: error.to_string() })?;
     let collected = Collected::new(query);
-    // Who may search a secret folder by its name may search what is in it.
+    // A caller that may search a secret folder by name may search its content.
     let secrets_named = files.closed(base) == Closed::Secret;
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(MAX_THREADS));
     walk::walk(base).threads(threads).build_parallel().run(|| {
         let mut searcher = searcher(query);
-        // Each thread its own: the matcher's scratch space is not shared.
+        // One per thread: threads would otherwise contend for the matcher's scratch space.
         let matcher = matcher.clone();
         let (collected, glob) = (&collected, glob.as_ref());
         Box::new(move |entry| {

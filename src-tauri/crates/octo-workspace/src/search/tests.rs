@@ -33,7 +33,7 @@ impl Tree {
         glob(&self.files, &GlobQuery { base, pattern, limit }, &CancellationToken::new()).unwrap()
     }
 
-    /// Relative paths that match, sorted.
+    /// Returns the relative paths that match, sorted.
     fn names(&self, pattern: &str) -> Vec<String> {
         let mut names: Vec<String> =
             self.glob(pattern, 100).paths.iter().map(|path| self.relative(path)).collect();
@@ -65,7 +65,7 @@ impl Tree {
         grep(&self.files, query, &CancellationToken::new()).unwrap()
     }
 
-    /// `path:line:text` of matches, `path-line-text` of surroundings.
+    /// Returns matches as `path:line:text` and context as `path-line-text`.
     fn hits(&self, query: &GrepQuery) -> Vec<String> {
         let found = self.grep(query);
         let lines = found.files.iter().flat_map(|hits| hits.lines.iter().map(move |line| (hits, line)));
@@ -110,7 +110,7 @@ fn globs_give_the_newest_first_and_say_how_many_there_are() {
     let tree = tree(&names.iter().map(|name| (name.as_str(), "")).collect::<Vec<_>>());
     for (age, name) in names.iter().enumerate() {
         let file = fs::File::options().write(true).open(tree.root.join(name)).unwrap();
-        // Two of each age, so that names decide too.
+        // Two files of each age, which makes names decide too.
         file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 - (age as u64 / 2)))
             .unwrap();
     }
@@ -207,7 +207,7 @@ fn secret_files_are_searched_only_when_named() {
     assert_eq!(tree.names(".env*"), [".env", ".env.example"], "unless the pattern names them");
 }
 
-/// Denies what is named `private`, and counts as secret what is named `vault`.
+/// Denies paths named `private`, and treats `vault` as secret.
 #[derive(Debug)]
 struct Rules;
 
@@ -370,7 +370,7 @@ fn long_lines_are_cut_around_the_match() {
     assert!(hits[0].contains("[line of 20006 bytes]"));
 }
 
-/// A large log is read in a stream: its size does not show in memory, and a match at its end is found.
+/// A large log is streamed: its size does not affect memory, and the search finds a match at its end.
 #[test]
 fn a_log_larger_than_any_buffer_is_streamed() {
     let tree = tree(&[]);

@@ -1,15 +1,15 @@
-//! Which files a search looks at.
+//! The files a search visits.
 
 use ignore::{DirEntry, WalkBuilder};
 use std::path::Path;
 
-/// Folders no search enters unless it starts in them: version control's own data, and installed packages,
-/// which outnumber a project's own files and are seldom meant. Everything else is left to ignore files.
+/// Folders a search enters only when it starts in them: version control data and installed packages, which
+/// outnumber a project's own files and are rarely intended. Ignore files decide about everything else.
 const NEVER_ENTERED: &[&str] =
     &[".git", ".svn", ".hg", ".jj", "node_modules", ".bundle", ".sass-cache", "__pycache__", ".venv"];
 
-/// A walk over `base` in the way of git: every `.gitignore` on the way and above counts, also outside a
-/// repository, with `.ignore` and the person's global file; hidden files are seen; links are not followed.
+/// Returns a walk over `base` with git's rules: every `.gitignore` in and above it applies, even outside a
+/// repository, with `.ignore` and the person's global file. It includes hidden files and does not follow links.
 pub(super) fn walk(base: &Path) -> WalkBuilder {
     let mut builder = WalkBuilder::new(base);
     builder
@@ -27,7 +27,7 @@ fn is_never_entered(entry: &DirEntry) -> bool {
     (is_folder && NEVER_ENTERED.iter().any(|never| name == *never)) || name == ".git"
 }
 
-/// A glob pattern that is meant for paths relative to the base: one without a folder matches at any depth.
+/// Returns a matcher for paths relative to the base: a pattern without a folder matches at any depth.
 pub(super) fn matcher(pattern: &str) -> Result<globset::GlobMatcher, globset::Error> {
     let pattern = pattern.trim().trim_start_matches("./");
     let anywhere = !pattern.contains('/') && !pattern.contains("**");

@@ -1,7 +1,7 @@
-//! Carrying out the steps of a restore on the disk.
+//! Carries out the steps of a restore on the disk.
 //!
-//! Each part can be repeated: what is done already is left alone. So the same code finishes a restore that
-//! was cut short, and takes one back when its steps are turned round.
+//! Each part can be repeated: finished steps are skipped. The same code therefore completes an interrupted
+//! restore, and undoes one when its steps are reversed.
 
 use super::{
     TimeError,
@@ -19,7 +19,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Prepares the new content of a step beside its place, under the name its journal gave it.
+/// Writes the new content of a step next to its target, under the name from its journal.
 pub(super) fn stage(blobs: &Blobs, line: &Line) -> Result<(), TimeError> {
     let Some(staged) = line.staged() else { return Ok(()) };
     let path = line.path();
@@ -28,7 +28,7 @@ pub(super) fn stage(blobs: &Blobs, line: &Line) -> Result<(), TimeError> {
     prepare(blobs, &folder, name, &line.to).map_err(|error| at(&path, error))
 }
 
-/// Removes what was prepared and not used.
+/// Removes staged files that were not used.
 pub(super) fn unstage(journal: &Journal) {
     let mut folders = Folders::default();
     for staged in journal.steps.iter().filter_map(Line::staged) {
@@ -72,7 +72,7 @@ fn at(path: &Path, error: BlobError) -> TimeError {
     }
 }
 
-/// Whether new content has to be prepared for a step. A change of permissions alone needs none.
+/// Whether a step needs staged content. A mere change of permissions needs none.
 pub(super) fn needs_staging(from: &FileImage, to: &FileImage) -> bool {
     match to {
         FileImage::File { blob, .. } => !is_content(from, blob),
@@ -89,13 +89,13 @@ fn is_folder(image: &FileImage) -> bool {
     matches!(image, FileImage::Folder { .. })
 }
 
-/// Carries out all steps, in the order in which they can be: what goes, folders that go, folders that come,
-/// what comes, permissions of folders. It stops at the first that fails.
+/// Carries out all steps in a feasible order: removes files, removes folders, creates folders, creates files,
+/// sets permissions of folders. Stops at the first failure.
 pub(super) fn apply(blobs: &Blobs, journal: &Journal) -> Result<(), TimeError> {
     let mut lines: Vec<(PathBuf, &Line)> = journal.steps.iter().map(|line| (line.path(), line)).collect();
     lines.sort_by(|(one, _), (other, _)| one.cmp(other));
     let mut run = Run { blobs, id: &journal.id, folders: Folders::default(), changed: BTreeSet::new() };
-    // A folder that may not be written now may be meant to be, while things are moved in it.
+    // A folder that is read-only now may become writable, and must be writable while its content is moved.
     for (path, line) in &lines {
         if let (FileImage::Folder { .. }, FileImage::Folder { mode }) = (&line.from, &line.to) {
             run.step(path, |_, folder, name| set_folder_mode(folder, name, mode | 0o700))?;
@@ -167,14 +167,14 @@ impl Run<'_> {
             Ok((folder, name)) => work(blobs, folder, name),
             Err(error) => Err(error),
         };
-        // A step may replace the very folder that is held.
+        // A step may replace the very folder that is open.
         if self.changed.insert(path.parent().unwrap_or(path).to_owned()) {
             self.folders.forget();
         }
         done.map_err(|error| TimeError::disk(path, error))
     }
 
-    /// A step that takes something away. Where no folder leads there, it is away.
+    /// Carries out a step that removes a path. If its parent folder does not exist, the path is already gone.
     fn removal(
         &mut self,
         path: &Path,
@@ -186,7 +186,7 @@ impl Run<'_> {
         }
     }
 
-    /// Puts a file or link in its place.
+    /// Moves a staged file or link to its target.
     fn place(&mut self, path: &Path, line: &Line, number: usize) -> Result<(), TimeError> {
         if !matches!(line.to, FileImage::File { .. } | FileImage::Link { .. }) {
             return Ok(());
@@ -235,7 +235,7 @@ impl Run<'_> {
     }
 }
 
-/// The name under which a step's new content is prepared.
+/// Returns the name under which a step's new content is staged.
 pub(super) fn staged_name(id: &str, number: usize) -> OsString {
     format!(".octo-{id}-{number}.tmp").into()
 }

@@ -1,10 +1,10 @@
-//! Space: what the time machine takes, and letting go of what nothing refers to.
+//! Space: the time machine's disk use, and the removal of unreferenced content.
 //!
 //! A blob stays while anything refers to it: any text of any table of the database (attachments, drafts,
-//! recorded states, whatever comes later), a picture, a journal. Beyond the budget the oldest tasks let go of
-//! their contents first: what they recorded counts as not kept from then on, never as absent, so that going
-//! back leaves such files alone and says so. The database changes before a blob goes: a process killed in
-//! between leaves content nothing refers to, which the next collection finds.
+//! recorded states, or later additions), a snapshot, or a journal. Over the budget, the oldest steps lose their
+//! content first: their states then count as not kept, never as absent, and a restore leaves such files alone
+//! and reports that. The database changes before a blob is removed: a process killed in between leaves
+//! unreferenced content, which the next collection finds.
 
 use super::{Inner, TimeError, TimeMachine};
 use octo_protocol::{BlobHash, FileImage, TimeCollected, TimeSpace};
@@ -15,21 +15,22 @@ use std::{
 };
 
 impl TimeMachine {
-    /// What all kept content takes, attachments included. `budget` is only passed on.
+    /// Returns the size of all stored content, including attachments. `budget` is only passed on.
     ///
     /// # Errors
-    /// Those of the disk.
+    ///
+    /// Disk errors.
     pub fn space(&self, budget: u64) -> Result<TimeSpace, TimeError> {
         let kept = self.inner.blobs.for_each(|_, _, _| {})?;
         Ok(TimeSpace { bytes: kept.bytes, blobs: kept.blobs, budget })
     }
 
-    /// Removes content nothing refers to, but for what was kept within the last hour; then, while all content
-    /// is more than `budget` bytes, lets the oldest tasks that have ended go of theirs. Slow: it reads all of
-    /// the database.
+    /// Removes unreferenced content, except content stored within the last hour; then, while the total exceeds
+    /// `budget` bytes, removes the content of the oldest ended steps. Slow: it reads the whole database.
     ///
     /// # Errors
-    /// Those of the store and the disk. Nothing that is referred to is lost.
+    ///
+    /// Errors of the store and the disk. No referenced content is lost.
     pub fn collect(&self, budget: u64) -> Result<TimeCollected, TimeError> {
         let inner = &self.inner;
         let mut collected = TimeCollected::default();
@@ -49,7 +50,7 @@ impl TimeMachine {
 }
 
 impl Inner {
-    /// Removes what nothing refers to. What is left, with the sizes.
+    /// Removes unreferenced content. Returns the remaining blobs with their sizes.
     fn sweep(&self, collected: &mut TimeCollected) -> Result<HashMap<BlobHash, u64>, TimeError> {
         let mut sizes = HashMap::new();
         let mut unused = HashSet::new();
@@ -59,7 +60,7 @@ impl Inner {
             }
             sizes.insert(hash, len);
         })?;
-        // In this order: what is recorded is taken from pictures, and from the disk through journals.
+        // In this order: recorded states come from snapshots, and reach the disk through journals.
         self.picture_blobs(|hash| {
             unused.remove(&hash);
         });
@@ -77,8 +78,8 @@ impl Inner {
         Ok(sizes)
     }
 
-    /// Lets the oldest tasks go of their contents until so many bytes can be freed, or all have. Whether any
-    /// did.
+    /// Removes the content of the oldest steps until this many bytes can be freed, or no steps are left.
+    /// Returns whether any lost its content.
     fn forget_oldest(
         &self,
         sizes: &HashMap<BlobHash, u64>,

@@ -1,12 +1,12 @@
-//! What shell commands change: pictures of the session's folder before and after them.
+//! Detects the changes of shell commands by snapshots of the session's folder before and after them.
 //!
-//! While a command runs, whatever is found changed belongs to its task: also when another command begins or
-//! ends, and when it goes on in the background after its turn. What changes while none runs is somebody
-//! else's, and belongs to no task.
+//! Every change found while a command runs belongs to its step: also when another command begins or ends, and
+//! when the command continues in the background after its turn. A change made while no command runs has another
+//! author and belongs to no step.
 //!
-//! Where the folder is watched, a look is only at what was seen to change. A watch cannot see everything (see
-//! [`super::watch`]), so a task that ran commands ends with a look at everything: what that finds and the watch
-//! did not tell is taken for the task's.
+//! If the folder is watched, a snapshot only checks the reported changes. A watch cannot see everything (see
+//! [`super::watch`]), so a step that ran commands ends with a complete check: changes that only this check
+//! finds count as the step's.
 
 use super::{
     Inner, TaskId, TimeError, TimeMachine,
@@ -23,10 +23,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// Entries of a list that is shown; beyond it nobody reads.
+/// The maximum length of a displayed list; people do not read more.
 const SHOWN: usize = 200;
 
-/// A command that runs. Handed to [`TimeMachine::after_command`] when it has ended.
+/// A running command. Passed to [`TimeMachine::after_command`] when it has ended.
 #[derive(Debug)]
 #[must_use = "what the command changes is recorded when it has ended"]
 pub struct RunningCommand {
@@ -34,45 +34,47 @@ pub struct RunningCommand {
     folder: PathBuf,
 }
 
-/// Folders that are watched at the same time. A watch is a resource all programs of the account share.
+/// The maximum number of folders watched at the same time. Watches are a resource shared by all programs of the
+/// account.
 const WATCHED: usize = 16;
 
-/// The pictures of a folder.
+/// The snapshots of a folder.
 #[derive(Debug, Default)]
 pub(super) struct Album {
     latest: Option<Picture>,
     loaded: bool,
-    /// Whether the picture that is kept in a file is an older one.
+    /// Whether the snapshot stored on disk is outdated.
     stale: bool,
     shelf: Option<Shelf>,
     watch: Option<Watch>,
-    /// Whether the latest picture trusts the watch for what it did not tell.
+    /// Whether the latest snapshot relied on the watch for unreported paths.
     trusting: bool,
     running: HashMap<i64, TaskId>,
 }
 
 impl Album {
-    /// Whether all that is known is in the picture's file, and no command or end of a task is to come.
+    /// Whether the file on disk is up to date, and no command or step end is pending.
     fn rests(&self) -> bool {
         self.running.is_empty() && !self.stale && !self.trusting
     }
 }
 
-/// How much is looked at.
+/// How much of the folder a snapshot checks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
-    /// What was seen to change, where that is known.
+    /// Only the reported changes, if they are known.
     Seen,
     /// Everything.
     Everything,
 }
 
 impl TimeMachine {
-    /// To be called before a command that may change something: keeps what is in the folder. The first call
-    /// for a folder reads all of it.
+    /// Takes a snapshot of the folder before a command that may change something. The first call for a folder
+    /// reads all of it.
     ///
     /// # Errors
-    /// When the folder cannot be looked at, or its content not be kept: the command could not be undone.
+    ///
+    /// When the folder cannot be read or its content cannot be stored: the command could not be undone.
     pub fn before_command(&self, task: TaskId, folder: &Path) -> Result<RunningCommand, TimeError> {
         let inner = &self.inner;
         let album = inner.album(folder);
@@ -85,10 +87,11 @@ impl TimeMachine {
         Ok(RunningCommand { key, folder: folder.to_owned() })
     }
 
-    /// To be called when a command has ended, however it ended: records what changed. How many paths did.
+    /// Records the changes of a command that has ended, in any way. Returns the number of changed paths.
     ///
     /// # Errors
-    /// As [`TimeMachine::before_command`]. The command counts as running then, and what it changed is
+    ///
+    /// As [`TimeMachine::before_command`]. The command then still counts as running, and its changes are
     /// recorded with the next one.
     pub fn after_command(&self, command: &RunningCommand) -> Result<usize, TimeError> {
         let inner = &self.inner;
@@ -98,12 +101,12 @@ impl TimeMachine {
         let key = command.key;
         inner.store.write_blocking(move |tx| tx.remove_time_command(key))?;
         album.running.remove(&key);
-        // Nobody waits now; before the next command somebody does.
+        // No caller waits at this point; before the next command one does.
         inner.save(&mut album, &command.folder);
         Ok(changed)
     }
 
-    /// What the newest picture of a folder left out, by path, at most 200, and how much in all. Nothing
+    /// Returns the paths the newest snapshot of a folder left out (at most 200), and their total number. Empty
     /// before the first command.
     pub fn left_out(&self, folder: &Path) -> (Vec<LeftOut>, usize) {
         let album = self.inner.album(folder);
@@ -116,7 +119,7 @@ impl TimeMachine {
         (shown.collect(), count)
     }
 
-    /// Records what commands of a session changed that ran when an earlier process ended.
+    /// Records the changes of a session's commands that were running when an earlier process ended.
     pub(super) fn recover_commands(&self, session: SessionId) -> Result<(), TimeError> {
         let inner = &self.inner;
         let mut commands = inner.store.read_blocking(|reader| reader.time_commands())?;
@@ -131,7 +134,7 @@ impl TimeMachine {
                 album.running.insert(command.key, task);
             }
             if let Err(error) = inner.look(&mut album, &folder, Extent::Everything, None) {
-                // The folder may be gone for good; that must not keep Octo from starting.
+                // The folder may be gone for good; that must not prevent Octo from starting.
                 tracing::warn!(%error, "what an interrupted command changed cannot be seen");
             }
             let keys: Vec<i64> = here.iter().map(|command| command.key).collect();
@@ -139,7 +142,7 @@ impl TimeMachine {
             inner.store.write_blocking(move |tx| {
                 ended.into_iter().try_for_each(|key| tx.remove_time_command(key))
             })?;
-            // Those of other sessions in this folder go on.
+            // The commands of other sessions in this folder continue.
             album.running.retain(|key, _| !keys.contains(key));
             inner.save(&mut album, &folder);
         }
@@ -168,7 +171,7 @@ impl Inner {
         }
     }
 
-    /// Keeps the picture in its file, when that is an older one.
+    /// Writes the snapshot to its file if the file is outdated.
     pub(super) fn save(&self, album: &mut Album, folder: &Path) {
         if !album.stale {
             return;
@@ -177,14 +180,14 @@ impl Inner {
             let shelf = album.shelf.get_or_insert_with(|| Shelf::new(self.picture_file(folder)));
             match shelf.keep(picture) {
                 Ok(()) => album.stale = false,
-                // Without it the next start reads the folder again.
+                // Without it, the next start reads the folder again.
                 Err(error) => tracing::warn!(%error, "a picture could not be written"),
             }
         }
     }
 
-    /// Takes a picture and records for every running command what changed since the last one; also for the task
-    /// `whose`, if there is one.
+    /// Takes a snapshot, and records the changes since the last one for all running commands, and for the step
+    /// `whose` if given.
     fn look(
         &self,
         album: &mut Album,
@@ -221,8 +224,8 @@ impl Inner {
 
     fn picture(&self, album: &mut Album, folder: &Path, extent: Extent) -> Result<Picture, TimeError> {
         let camera = Camera { blobs: &self.blobs, limits: self.limits, home: &self.home };
-        // A watch that told is asked again only for what it has not told yet, so a failure from here on means
-        // that everything is looked at next.
+        // A drained watch only reports later changes, so after any failure from here on the next snapshot
+        // checks everything.
         let watch = album.watch.take();
         let seen = watch.as_ref().and_then(Watch::seen);
         let again = match (&watch, &seen, &album.latest) {
@@ -249,7 +252,7 @@ impl Inner {
         Ok(picture)
     }
 
-    /// A folder comes to be watched: the one that was longest watched is not any more, where there are too many.
+    /// Adds a folder to the watched ones; drops the longest watched one if there are too many.
     fn watched(&self, folder: &Path) {
         let oldest = {
             let mut order = super::lock(&self.watched);
@@ -258,7 +261,7 @@ impl Inner {
             if order.len() > WATCHED { order.pop_front() } else { None }
         };
         let album = oldest.and_then(|oldest| super::lock(&self.albums).get(&oldest).map(Arc::clone));
-        // One that is being looked at just now stays watched.
+        // A folder that is being checked right now stays watched.
         if let Some(album) = album
             && let Ok(mut album) = album.try_lock()
         {
@@ -267,11 +270,10 @@ impl Inner {
         self.forget_rested();
     }
 
-    /// Lets go of what is known of folders that are not watched any more. What is needed of them again is in their
-    /// files.
+    /// Drops the cached state of folders that are no longer watched. Their files have everything needed later.
     fn forget_rested(&self) {
         let watched = super::lock(&self.watched).clone();
-        // While this is held nobody can come to hold an album.
+        // While this lock is held, no caller can start to use an entry.
         super::lock(&self.albums).retain(|folder, album| {
             watched.contains(folder)
                 || Arc::strong_count(album) > 1
@@ -279,14 +281,14 @@ impl Inner {
         });
     }
 
-    /// Looks at everything a task's commands may have changed and no watch told.
+    /// Checks everything a step's commands may have changed without a report by the watch.
     pub(super) fn look_at_the_end(&self, task: TaskId, folder: &Path) -> Result<(), TimeError> {
         let Some(album) = super::lock(&self.albums).get(folder).map(Arc::clone) else { return Ok(()) };
         let mut album = super::lock(&album);
         if !album.trusting {
             return Ok(());
         }
-        // What was told since the last command ended is somebody else's.
+        // Changes reported since the last command ended have another author.
         self.look(&mut album, folder, Extent::Seen, None)?;
         self.look(&mut album, folder, Extent::Everything, Some(task))?;
         self.save(&mut album, folder);
@@ -296,7 +298,7 @@ impl Inner {
     fn record_found(&self, task: TaskId, found: Vec<(PathBuf, FileImage)>) -> Result<(), TimeError> {
         let paths: Vec<PathBuf> = found.iter().map(|(path, _)| path.clone()).collect();
         self.record(task, found, TimeSource::Found)?;
-        // A command that outlives its task changes what the task leaves.
+        // A command that outlives its step changes the step's final state.
         let ended =
             self.read_tree(task.session)?.task(task.number).is_none_or(|task| task.ended_at.is_some());
         if ended {
@@ -307,7 +309,7 @@ impl Inner {
         Ok(())
     }
 
-    /// What the paths were like in the last picture, their contents in blobs.
+    /// Returns the states of the paths in the last snapshot, with their content in blobs.
     fn images(
         &self,
         last: &Picture,
@@ -339,18 +341,19 @@ impl Inner {
             .collect())
     }
 
-    /// What a path is like now, its content kept. What the picture of a folder knows is not read again.
+    /// Returns the present state of a path and stores its content. Does not read files again that a snapshot
+    /// already covers.
     pub(super) fn known(&self, path: &Path, stamp: super::folder::Stamp) -> Option<FileImage> {
         let albums: Vec<Arc<Mutex<Album>>> = super::lock(&self.albums)
             .iter()
             .filter(|(folder, _)| path.starts_with(folder))
             .map(|(_, album)| Arc::clone(album))
             .collect();
-        // An album somebody holds is being looked at: reading the file is as good.
+        // A locked entry is being checked: reading the file works as well.
         albums.iter().find_map(|album| album.try_lock().ok()?.latest.as_ref()?.known(path, stamp))
     }
 
-    /// The blobs that pictures hold on to, in memory and in files.
+    /// Calls `each` with the blobs that snapshots refer to, in memory and in files.
     pub(super) fn picture_blobs(&self, mut each: impl FnMut(octo_protocol::BlobHash)) {
         let albums: Vec<Arc<Mutex<Album>>> = super::lock(&self.albums).values().map(Arc::clone).collect();
         for album in albums {

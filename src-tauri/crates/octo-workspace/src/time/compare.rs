@@ -1,4 +1,4 @@
-//! What a task did, path by path, and two states of a file beside each other.
+//! The changes of a step, path by path, and the comparison of two states of a file.
 
 use super::{
     TimeError, TimeMachine,
@@ -18,18 +18,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes of a file that are compared line by line. Longer files are told by their lengths.
+/// The maximum file size for a line-by-line comparison. Larger files are only compared by length.
 const LONGEST: u64 = 2 << 20;
 
-/// Bytes of all files whose lines are counted for one list; the rest is listed without counts.
+/// The maximum total bytes whose lines are counted for one list; further files are listed without counts.
 const COUNTED: u64 = 32 << 20;
 
 impl TimeMachine {
-    /// What a task did to files, as far as it was recorded. Of a task that runs: what it touched, compared
-    /// with the disk.
+    /// Returns the recorded changes of a step to files. For a running step: the paths it touched, compared with
+    /// the disk.
     ///
     /// # Errors
-    /// [`TimeError::UnknownTask`]; those of the store.
+    ///
+    /// [`TimeError::UnknownTask`]; errors of the store.
     pub fn changes(&self, session: SessionId, task: TaskNumber) -> Result<TaskChanges, TimeError> {
         let (tasks, before, after, lasting) = self.inner.store.read_blocking(|reader| {
             Ok((
@@ -76,7 +77,7 @@ impl TimeMachine {
         }
     }
 
-    /// Lines added and removed, where both sides are text.
+    /// Returns the numbers of added and removed lines if both sides are text.
     fn lines(&self, from: &FileImage, to: &FileImage, budget: &mut u64) -> Option<(u32, u32)> {
         let len = |image: &FileImage| match image {
             FileImage::Absent => Some(0),
@@ -89,10 +90,11 @@ impl TimeMachine {
         Some((view.added, view.removed))
     }
 
-    /// A file at the end of a task beside what it was before the task, or beside what is on the disk now.
+    /// Compares a file at the end of a step with its state before the step, or with the disk.
     ///
     /// # Errors
-    /// [`TimeError::UnknownTask`], [`TimeError::UnknownPath`]; those of the store, the content and the disk.
+    ///
+    /// [`TimeError::UnknownTask`], [`TimeError::UnknownPath`]; errors of the store, the content and the disk.
     pub fn compare(
         &self,
         session: SessionId,
@@ -108,7 +110,7 @@ impl TimeMachine {
         tree.task(task).ok_or(TimeError::UnknownTask(task))?;
         let chain = tree.chain(task);
         let end = records.at_end(&chain, path).ok_or_else(|| TimeError::UnknownPath(path.to_owned()))?;
-        // As the task itself left it: what somebody changed afterwards is not its work.
+        // The state the step itself left: later changes by others are not its work.
         let end = records.at(path, task, TimeSide::After).unwrap_or(end);
         let now = || -> Result<FileImage, TimeError> {
             let keep = Keep::Content(&self.inner.blobs, crate::Flush::Later);
@@ -138,17 +140,18 @@ impl TimeMachine {
         })
     }
 
-    /// The paths recorded in a session that a client writes like this.
+    /// Returns the recorded paths of a session that match these texts from a client.
     ///
     /// # Errors
-    /// Those of the store.
+    ///
+    /// Errors of the store.
     pub fn paths_named(&self, session: SessionId, texts: &[String]) -> Result<Vec<PathBuf>, TimeError> {
         let (_, records) = self.inner.read_all(session)?;
         Ok(records.paths().filter(|path| texts.contains(&text_of(path))).cloned().collect())
     }
 }
 
-/// The bytes of a text file, or of nothing; none for everything else.
+/// Returns the bytes of a text file, or no bytes for an absent one; `None` otherwise.
 fn text(blobs: &Blobs, image: &FileImage) -> Option<Vec<u8>> {
     match image {
         FileImage::Absent => Some(Vec::new()),
@@ -157,7 +160,7 @@ fn text(blobs: &Blobs, image: &FileImage) -> Option<Vec<u8>> {
     }
 }
 
-/// What is compared of a state: the text of a file, the target of a link.
+/// Returns the part of a state that is compared: the text of a file, the target of a link.
 fn shown(blobs: &Blobs, image: &FileImage) -> Result<Option<Vec<u8>>, TimeError> {
     Ok(match image {
         FileImage::Absent => Some(Vec::new()),
@@ -169,7 +172,7 @@ fn shown(blobs: &Blobs, image: &FileImage) -> Result<Option<Vec<u8>>, TimeError>
     })
 }
 
-/// As git and grep decide: a file with a NUL byte in its beginning is not text.
+/// Whether the bytes are text, by the rule of git and grep: a file with a NUL byte near its start is not.
 fn is_text(bytes: &[u8]) -> bool {
     !bytes.iter().take(8_192).any(|byte| *byte == 0)
 }

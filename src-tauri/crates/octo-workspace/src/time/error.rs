@@ -1,4 +1,4 @@
-//! Why the time machine refused or failed.
+//! Reasons why the time machine refused or failed.
 
 use crate::BlobError;
 use octo_protocol::{ApiError, TaskNumber};
@@ -8,50 +8,51 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why the time machine refused or failed. Unless the variant says so, the person's files are as they were.
+/// The reason why the time machine refused or failed. Unless the variant says otherwise, the person's files are
+/// unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum TimeError {
-    /// The database.
+    /// A database error.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The kept content.
+    /// An error of the stored content.
     #[error(transparent)]
     Blob(#[from] BlobError),
-    /// There is no such task.
+    /// The step does not exist.
     #[error("there is no task {0}")]
     UnknownTask(TaskNumber),
-    /// A file is to be recorded and no task runs.
+    /// A file should be recorded, but no step is open.
     #[error("no task runs")]
     NoTask,
-    /// There is nothing before the start.
+    /// Nothing precedes the start.
     #[error("this is the start")]
     AtStart,
-    /// There is nothing to go forward to.
+    /// No step to redo exists.
     #[error("nothing was undone from here")]
     NothingToRedo,
-    /// A path is not recorded.
+    /// The path is not recorded.
     #[error("{} is not recorded", .0.display())]
     UnknownPath(PathBuf),
     /// A file changed after the plan was made.
     #[error("{} changed after the plan was made", .0.display())]
     Moved(PathBuf),
-    /// An earlier restore was interrupted and could not be finished yet.
+    /// An earlier restore was interrupted and is not completed yet.
     #[error("an earlier restore is not finished")]
     Unfinished,
-    /// A file or folder stands in the way, or the system refuses. Everything was put back.
+    /// A file or folder blocks the path, or the system refuses. Everything was undone.
     #[error("{}: {error}", .path.display())]
     Disk {
         /// The path.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// The restore failed and could not be taken back either. It is tried again at the next start.
+    /// The restore failed, and undoing it failed too. The next start tries again.
     #[error("{}: {error}; taking the restore back failed too", .path.display())]
     Stuck {
-        /// The path that could not be put back.
+        /// The path that could not be undone.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
     /// The journal of a restore cannot be written or read.

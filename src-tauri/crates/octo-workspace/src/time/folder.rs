@@ -1,10 +1,10 @@
-//! Folders that are held while things in them change.
+//! Folders that are kept open while their content changes.
 //!
-//! A restore writes to paths that were recorded long ago. A folder on the way may be a link by now, planted
-//! or not, and must not be followed. On Unix every folder is opened name by name, each below the one before
-//! and none through a link, and everything is then done relative to the open folder: a link that is swapped
-//! in at any moment makes the step fail, and cannot redirect it. Elsewhere the way is looked at before every
-//! step, which leaves a moment in between.
+//! A restore writes to paths that were recorded long ago. A parent folder may be a link by now, planted or not,
+//! and must not be followed. On Unix every folder is opened name by name, each relative to the one before and
+//! none through a link, and all operations are relative to the open folder: a link swapped in at any moment
+//! makes the step fail, and cannot redirect it. On other systems the path is checked before every step, which
+//! leaves a short window in between.
 
 #[cfg(not(unix))]
 mod portable;
@@ -24,13 +24,13 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-/// What tells whether something was changed since it was last looked at.
+/// The metadata that shows whether a path changed since it was last checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Stamp {
     pub(crate) len: u64,
-    /// In nanoseconds since the Unix epoch.
+    /// Nanoseconds since the Unix epoch.
     pub(crate) modified: i64,
-    /// When its content or its attributes were changed last; unlike `modified` it cannot be set back.
+    /// The last change of content or attributes; unlike `modified` it cannot be set back.
     pub(crate) changed: i64,
     pub(crate) inode: u64,
     /// Kind and permissions.
@@ -64,24 +64,24 @@ impl Stamp {
         }
     }
 
-    /// The permission bits; 0 where the system has none.
+    /// Returns the permission bits; 0 if the system has none.
     pub(crate) fn permissions(&self) -> u32 {
         if cfg!(unix) { self.mode & 0o7777 } else { 0 }
     }
 }
 
-/// Nanoseconds since the Unix epoch; times before it count as the epoch.
+/// Returns nanoseconds since the Unix epoch; earlier times count as the epoch.
 pub(crate) fn nanoseconds(time: std::time::SystemTime) -> i64 {
     time.duration_since(UNIX_EPOCH).ok().and_then(|past| i64::try_from(past.as_nanos()).ok()).unwrap_or(0)
 }
 
-/// What stands under a name.
+/// The object under a name.
 #[derive(Debug)]
 pub(crate) enum Entry {
     Absent,
-    /// An ordinary file, open for reading.
+    /// An ordinary file, opened for reading.
     File(File, Stamp),
-    /// An ordinary file this account may not read.
+    /// An ordinary file this account must not read.
     Unreadable(Stamp),
     Link(PathBuf, Stamp),
     Folder(Stamp),
@@ -102,7 +102,7 @@ impl Entry {
     }
 }
 
-/// The folder of a path and the path's name in it.
+/// Splits a path into its folder and its name there.
 pub(crate) fn parts(path: &Path) -> io::Result<(&Path, &OsStr)> {
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) => Ok((folder, name)),
@@ -110,12 +110,12 @@ pub(crate) fn parts(path: &Path) -> io::Result<(&Path, &OsStr)> {
     }
 }
 
-/// Opens the folders of paths; the last one is kept, since neighbours follow each other.
+/// Opens the folders of paths, and keeps the last one open, because consecutive paths often share it.
 #[derive(Default)]
 pub(crate) struct Folders(Option<(PathBuf, Folder)>);
 
 impl Folders {
-    /// The folder that holds `path`, and the name of `path` in it.
+    /// Returns the folder that contains `path`, and the name of `path` in it.
     pub(crate) fn of<'a>(&mut self, path: &'a Path) -> io::Result<(&Folder, &'a OsStr)> {
         let (parent, name) = parts(path)?;
         if self.0.as_ref().is_none_or(|(open, _)| open != parent) {
@@ -128,12 +128,12 @@ impl Folders {
         Ok((&self.0.insert(open).1, name))
     }
 
-    /// Forgets the open folder: it may be another one by now.
+    /// Forgets the open folder: the path may lead to another one by now.
     pub(crate) fn forget(&mut self) {
         self.0 = None;
     }
 
-    /// What stands at `path`. A path below a link, a file or nothing counts as absent.
+    /// Returns the object at `path`. A path below a link, a file or a missing folder counts as absent.
     pub(crate) fn look(&mut self, path: &Path) -> io::Result<Entry> {
         match self.of(path) {
             Ok((folder, name)) => folder.look(name),
@@ -143,7 +143,7 @@ impl Folders {
     }
 }
 
-/// Whether the error says that no folder leads there.
+/// Whether the error means that the parent folder does not exist.
 pub(crate) fn is_no_way(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) || is_loop(error)
 }

@@ -1,17 +1,16 @@
-//! Content that is in the repository already need not be kept a second time.
+//! Avoids a second copy of content that the git repository already has.
 //!
-//! The first picture of a repository would copy every file of it. Instead, a file that is in the index is
-//! read and hashed both ways; when git's own hash says that the repository's object store has exactly these
-//! bytes (line ends, filters and keywords make them differ, so nothing is inferred from names or times), the
-//! picture refers to the object. Only pictures do: `git gc`, a rebase or a checkout may drop an object, so
-//! nothing that a task recorded depends on one. The moment a command is found to have changed a file, the
-//! former content is copied from the object store to a blob, before it counts as recorded. What can be lost is
-//! thus the former content of a file that one command both changed and pruned from the repository; it is
-//! recorded as not kept then, and said so.
+//! The first snapshot of a repository would copy every file. Instead, a file in the index is read and hashed
+//! both ways; if git's own hash shows that the object store has exactly these bytes (line endings, filters and
+//! keywords make them differ, so names and times prove nothing), the snapshot refers to the object. Only
+//! snapshots do: `git gc`, a rebase or a checkout may drop an object, so no recorded state depends on one. As
+//! soon as a command is found to have changed a file, its former content is copied from the object store to a
+//! blob, before it counts as recorded. The only possible loss is therefore the former content of a file that
+//! one command both changed and pruned from the repository; it is then recorded as not kept, and reported.
 //!
-//! The objects are read by `git` itself, for it alone knows packs, alternates and worktrees; the index is
-//! read here, since only names and hashes are needed of it. Nothing of the repository is executed or fetched
-//! (no hooks, no lazy fetches, no protocols), and nothing is written.
+//! `git` itself reads the objects, because only it knows packs, alternates and worktrees; this module reads the
+//! index, because it needs only names and hashes. Nothing from the repository is executed or fetched (no hooks,
+//! no lazy fetches, no protocols), and nothing is written.
 
 use sha1::{Digest, Sha1};
 use std::{
@@ -28,16 +27,16 @@ use crate::{Blobs, Flush, paths::real};
 
 type Object = [u8; 20];
 
-/// The repository a folder belongs to, with what its index says.
+/// The repository of a folder, with the content of its index.
 pub(crate) struct Repository {
-    /// Where its data is.
+    /// Its data folder.
     data: PathBuf,
-    /// Files of the index whose objects are there.
+    /// The files of the index whose objects exist.
     objects: HashMap<PathBuf, Object>,
 }
 
 impl Repository {
-    /// The repository of a folder, where there is one that git will read.
+    /// Returns the repository of a folder, or `None` if git would not read one there.
     pub(crate) fn find(folder: &Path) -> Option<Self> {
         let (tree, data) = folder.ancestors().find_map(|tree| Some((tree, data_of(&tree.join(".git"))?)))?;
         let index = std::fs::read(data.join("index")).ok()?;
@@ -53,7 +52,7 @@ impl Repository {
         &self.data
     }
 
-    /// The BLAKE3 hash and the object of a file, when the object store has exactly its bytes.
+    /// Returns the BLAKE3 hash and the object of a file if the object store has exactly its bytes.
     pub(crate) fn holds(&self, path: &Path, file: &mut File, len: u64) -> Option<([u8; 32], Object)> {
         let object = self.objects.get(path)?;
         let mut git = Sha1::new();
@@ -71,7 +70,7 @@ impl Repository {
     }
 }
 
-/// The data folder of a repository: `.git` itself, or where the file of that name points.
+/// Returns the data folder of a repository: `.git` itself, or the target of a file of that name.
 fn data_of(git: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git.to_owned());
@@ -81,7 +80,8 @@ fn data_of(git: &Path) -> Option<PathBuf> {
     real(&git.parent()?.join(named)).ok().filter(|data| data.is_dir())
 }
 
-/// The files of an index (versions 2 to 4) with their objects; none for what is not understood.
+/// Returns the files of an index (versions 2 to 4) with their objects, or `None` if the format is not
+/// understood.
 fn read_index(bytes: &[u8]) -> Option<Vec<(Vec<u8>, Object)>> {
     const STAT: usize = 40;
     let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
@@ -119,7 +119,7 @@ fn read_index(bytes: &[u8]) -> Option<Vec<(Vec<u8>, Object)>> {
         let len = bytes.get(start..)?.iter().position(|byte| *byte == 0)?;
         name.extend_from_slice(bytes.get(start..start + len)?);
         at = if version == 4 { start + len + 1 } else { at + ((start + len - at) / 8 + 1) * 8 };
-        // Only files, and none that is in conflict.
+        // Only files, and only those without a conflict.
         if mode & 0o170_000 == 0o100_000 && flags & 0x3000 == 0 {
             files.push((name.clone(), object));
         }
@@ -146,7 +146,7 @@ fn of_hex(text: &str) -> Option<Object> {
     Some(object)
 }
 
-/// `git cat-file` in one of its batch modes.
+/// Starts `git cat-file` in one of its batch modes.
 fn cat_file(data: &Path, mode: &str) -> io::Result<(Child, ChildStdin, BufReader<ChildStdout>)> {
     let mut command = Command::new("git");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
@@ -172,14 +172,14 @@ fn cat_file(data: &Path, mode: &str) -> io::Result<(Child, ChildStdin, BufReader
     }
 }
 
-/// Which of these objects are there.
+/// Returns which of these objects exist.
 fn existing(data: &Path, wanted: &HashSet<Object>) -> Option<HashSet<Object>> {
     if wanted.is_empty() {
         return Some(HashSet::new());
     }
     let (mut child, mut input, output) = cat_file(data, "--batch-check").ok()?;
     let there = thread::scope(|scope| {
-        // Beside reading: the pipes hold less than both sides have to say.
+        // Concurrently with reading: the pipes are too small for the traffic of both sides.
         scope.spawn(move || {
             for object in wanted {
                 if writeln!(input, "{}", hex(object)).is_err() {
@@ -200,7 +200,7 @@ fn existing(data: &Path, wanted: &HashSet<Object>) -> Option<HashSet<Object>> {
     child.wait().is_ok_and(|status| status.success()).then_some(there)
 }
 
-/// Copies objects to blobs. Which of the hashes are blobs now.
+/// Copies objects to blobs. Returns which of the hashes are blobs now.
 pub(crate) fn copy_to_blobs(
     data: &Path,
     wanted: &HashMap<[u8; 32], Object>,
@@ -242,7 +242,7 @@ pub(crate) fn copy_to_blobs(
     }
     drop(input);
     drop(output);
-    // It ends when its input does; what it thinks of that does not matter.
+    // It ends when its input does; its exit status does not matter.
     let _ = child.wait();
     copied
 }

@@ -1,9 +1,10 @@
-//! The journal of a restore: a file in the home that says what is being done, so that a process killed at any
-//! moment leaves either the old state or a list that leads to the new one.
+//! The journal of a restore: a file in the home that lists the steps, so a process killed at any moment leaves
+//! either the old state or a list that leads to the new one.
 //!
-//! A file and no table, because it must be on the disk before the first file is replaced, and the database
-//! may lose its last transactions in a power cut. Its name says how far the restore is: `.staging` while new
-//! content is prepared (nothing is changed yet), `.forward` from then on, `.back` while it is taken back.
+//! It is a file and not a table, because it must be on the disk before the first file is replaced, and the
+//! database may lose its last transactions in a power cut. Its extension is the stage of the restore:
+//! `.staging` while new content is prepared (nothing is changed yet), `.forward` from then on, `.back` while
+//! the restore is undone.
 
 use super::{folder::Stamp, plan::Step};
 use octo_protocol::{FileImage, SessionId, TaskNumber};
@@ -16,14 +17,14 @@ use std::{
 
 use super::bytes::{bytes_of, path_of};
 
-/// How far a restore is.
+/// The stage of a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// New content is prepared beside its place. Nothing is changed.
+    /// New content is written next to its targets. Nothing is changed yet.
     Staging,
-    /// Places are changed. From here it is finished.
+    /// Targets are being changed. From here on the restore is completed.
     Forward,
-    /// A step failed: the places are changed back.
+    /// A step failed: the changes are being undone.
     Back,
 }
 
@@ -39,20 +40,20 @@ impl Stage {
     }
 }
 
-/// What a restore does.
+/// The steps of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Journal {
-    /// Its name, also of the files it prepares.
+    /// Its id, also part of the names of its staged files.
     pub(crate) id: String,
     pub(crate) session: SessionId,
-    /// The task that is active before.
+    /// The active step before the restore.
     pub(crate) from: TaskNumber,
-    /// The task that is active once it is done.
+    /// The active step after the restore.
     pub(crate) to: TaskNumber,
     pub(crate) steps: Vec<Line>,
 }
 
-/// One step, with where its new content is prepared.
+/// One step, with the name of its staged content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Line {
     path: Vec<u8>,
@@ -83,7 +84,7 @@ impl Line {
 }
 
 impl Journal {
-    /// The same steps backwards, to take them back.
+    /// Returns the same steps reversed, to undo them.
     pub(crate) fn reversed(&self) -> Self {
         let mut back = self.clone();
         for line in &mut back.steps {
@@ -109,7 +110,7 @@ impl Journals {
         self.folder.join(format!("{id}.{}", stage.suffix()))
     }
 
-    /// Writes a journal; it is on the disk when this returns.
+    /// Writes a journal, flushed to disk when this returns.
     pub(crate) fn write(&self, journal: &Journal, stage: Stage) -> io::Result<()> {
         crate::private_folder(&self.folder)?;
         let mut temporary = tempfile::Builder::new().prefix(".journal-").tempfile_in(&self.folder)?;
@@ -120,21 +121,21 @@ impl Journals {
         Ok(())
     }
 
-    /// Says that a journal is at another stage now.
+    /// Moves a journal to another stage.
     pub(crate) fn advance(&self, id: &str, from: Stage, to: Stage) -> io::Result<()> {
         fs::rename(self.path(id, from), self.path(id, to))?;
         self.sync();
         Ok(())
     }
 
-    /// Removes a journal: what it says is done, or was never begun.
+    /// Removes a journal: its steps are done, or never began.
     pub(crate) fn remove(&self, id: &str, stage: Stage) -> io::Result<()> {
         fs::remove_file(self.path(id, stage))?;
         self.sync();
         Ok(())
     }
 
-    /// Every journal there is. One that cannot be read is an error: what it says may be half done.
+    /// Returns all journals. An unreadable one is an error: its steps may be half done.
     pub(crate) fn all(&self) -> io::Result<Vec<(Journal, Stage)>> {
         let mut all = Vec::new();
         for path in self.files()? {
@@ -149,7 +150,7 @@ impl Journals {
         Ok(all)
     }
 
-    /// The text of every journal: what it names must not be collected.
+    /// Returns the text of every journal: content it refers to must not be collected.
     pub(crate) fn texts(&self) -> io::Result<Vec<String>> {
         self.files()?.into_iter().map(fs::read_to_string).collect()
     }

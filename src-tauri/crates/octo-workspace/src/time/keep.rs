@@ -1,4 +1,4 @@
-//! What a path is like now, with its content kept or only its hash taken.
+//! Reads the present state of a path, storing its content or only its hash.
 
 use super::{
     bytes::bytes_of,
@@ -12,19 +12,19 @@ use std::{
     path::Path,
 };
 
-/// Times a file is read again because it changed while it was read.
+/// The number of times a file is read again because it changed during the read.
 const TRIES: usize = 3;
 
-/// Whether the content is kept.
+/// Whether the content is stored.
 #[derive(Clone, Copy)]
 pub(crate) enum Keep<'a> {
-    /// It is, and flushed as said.
+    /// Store the content, with this flush mode.
     Content(&'a Blobs, Flush),
-    /// Only its hash is taken.
+    /// Take only the hash.
     Hash,
 }
 
-/// What an entry is like. A file larger than `largest` is [`Unsaved`], without being read.
+/// Returns the state of an entry. A file larger than `largest` becomes [`Unsaved`], unread.
 pub(crate) fn image_of(entry: Entry, largest: u64, keep: Keep<'_>) -> Result<FileImage, BlobError> {
     let unsaved = |why, stamp: Stamp| FileImage::Unsaved { why, len: stamp.len, modified: stamp.modified };
     Ok(match entry {
@@ -64,7 +64,7 @@ fn hash(file: &mut File, largest: u64) -> Result<(BlobHash, u64), BlobError> {
     Ok((BlobHash(hasher.finalize().to_hex().to_string()), hasher.count()))
 }
 
-/// What the path is like now.
+/// Returns the present state of the path.
 pub(crate) fn look(
     folders: &mut Folders,
     path: &Path,
@@ -76,8 +76,8 @@ pub(crate) fn look(
     Ok((image_of(entry, largest, keep)?, stamp))
 }
 
-/// Whether two images are the same, as far as can be known: what was not kept is the same when its length and
-/// time are.
+/// Whether two states are the same. Content that was not stored counts as the same if its length and time are
+/// equal.
 pub(crate) fn same(one: &FileImage, other: &FileImage) -> bool {
     match (one, other) {
         (

@@ -1,13 +1,12 @@
-//! Pictures of a folder: what is in it, with the content of everything kept.
+//! Snapshots of a folder: its entries, with all stored content.
 //!
-//! The first picture reads every file. Later ones look at every file, or, where the folder is watched (see
-//! [`super::watch`]), at those that were seen to change; and read those whose length, times, inode or
-//! permissions changed, and those that changed so shortly before the picture that a later change within the
-//! same tick of the clock could not be seen. Folders that did not change are shared between pictures, so
-//! comparing two of them costs nearly nothing.
+//! The first snapshot reads every file. Later ones check every file, or, if the folder is watched (see
+//! [`super::watch`]), only the reported ones; they read files whose length, times, inode or permissions
+//! changed, and files that changed so shortly before the snapshot that a later change within the same clock
+//! tick would be invisible. Snapshots share unchanged folders, so comparing two of them is nearly free.
 //!
-//! A path that was never looked at (left out by its kind, or beyond a limit) never counts as absent: what is
-//! not known is not undone.
+//! A path that was never checked (left out by its kind, or over a limit) never counts as absent: unknown
+//! content is not undone.
 
 mod again;
 mod diff;
@@ -42,64 +41,63 @@ use std::{
     time::SystemTime,
 };
 
-/// A path below the folder, in the system's own bytes; empty for the folder itself.
-/// Pictures share it.
+/// A path below the folder, in the system's own bytes; empty for the folder itself. Snapshots share it.
 pub(crate) type Relative = Arc<[u8]>;
 
-/// What was in a folder at one moment.
+/// The content of a folder at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Picture {
     pub(crate) folder: PathBuf,
-    /// The data of the repository that [`Kept::Git`] refers to.
+    /// The data folder of the repository that [`Kept::Git`] refers to.
     pub(crate) repository: Option<PathBuf>,
-    /// What was in every folder that was looked into. A folder that is missing here is not known.
+    /// The content of every folder that was entered. A missing folder is unknown.
     pub(crate) folders: HashMap<Relative, Arc<Vec<Item>>>,
-    /// Folders that could not be looked into.
+    /// Folders that could not be read.
     pub(crate) unknown: HashMap<Relative, Unsaved>,
 }
 
-/// One name of a folder. Sorted by name.
+/// One name in a folder. Items are sorted by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Item {
     pub(crate) name: Box<[u8]>,
     pub(crate) stamp: Stamp,
     pub(crate) kept: Kept,
-    /// It changed so shortly before it was read that it has to be read again.
+    /// Whether it changed so shortly before it was read that it must be read again.
     pub(crate) racy: bool,
 }
 
-/// What is known of an item's content.
+/// The stored content of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kept {
-    /// Its bytes are a blob.
+    /// A blob with its bytes.
     Blob([u8; 32]),
-    /// Its bytes have this hash, and are an object of the repository the folder belongs to. Copied to a blob
-    /// as soon as they are recorded for a task.
+    /// The hash of its bytes, which are an object of the folder's repository. Copied to a blob as soon as they
+    /// are recorded for a step.
     Git([u8; 32], [u8; 20]),
     Link(Box<[u8]>),
     Folder,
-    /// Not kept, or a folder that is not looked into.
+    /// Content that is not stored, or a folder that is not entered.
     Not(Unsaved),
 }
 
-/// What a picture needs beside the folder.
+/// The context a snapshot needs in addition to the folder.
 pub(crate) struct Camera<'a> {
     pub(crate) blobs: &'a Blobs,
     pub(crate) limits: Limits,
-    /// Octo's own home, which is never part of a picture.
+    /// Octo's own home, which snapshots never include.
     pub(crate) home: &'a Path,
 }
 
-/// Files a thread takes to read at once.
+/// The number of files a thread takes at once to read.
 const AT_ONCE: usize = 64;
 
-/// Threads that look and read. More do not help a disk.
+/// Returns the number of threads that check and read. More do not help a disk.
 fn threads() -> usize {
     thread::available_parallelism().map_or(1, |count| count.get().min(8))
 }
 
 impl Picture {
-    /// Looks at everything in the folder, again or for the first time. Everything that is new is kept when this
+    /// Checks everything in the folder, again or for the first time. All new content is stored when this
     /// returns.
     pub(crate) fn take(
         folder: &Path,
@@ -111,7 +109,7 @@ impl Picture {
         Self::of(folder, walked, last, camera)
     }
 
-    /// Looks at what was seen to change since this picture; none where that is not enough.
+    /// Checks only the reported changes since this snapshot; returns `None` if that is not enough.
     pub(crate) fn again(
         &self,
         seen: &Seen,
@@ -140,7 +138,7 @@ impl Picture {
         Ok(picture)
     }
 
-    /// Reads what is new or changed, the small before the large, as far as there is room.
+    /// Reads new and changed files, small ones first, within the size limit.
     fn read(&mut self, found: Vec<Found>, last: Option<&Self>, camera: &Camera<'_>) -> Result<(), BlobError> {
         let mut work: Vec<(usize, usize, u64)> = Vec::new();
         for (folder, found) in found.iter().enumerate() {
@@ -161,9 +159,9 @@ impl Picture {
             room = rest;
             last_with_room = Some((len, folder, item));
         }
-        // Neighbours are read after each other, since their folder is open then.
+        // Sorted, because files of one folder then share the open folder.
         work.sort_unstable();
-        // Only a first picture has so much to keep that looking for it elsewhere pays.
+        // Only a first snapshot has enough content to make the search in a repository worthwhile.
         let repository = if last.is_none() { Repository::find(&self.folder) } else { None };
         if let Some(repository) = &repository {
             self.repository = Some(repository.data().to_owned());
@@ -225,12 +223,12 @@ impl Picture {
         Ok(())
     }
 
-    /// Bytes of all kept content.
+    /// Returns the total bytes of all stored content.
     fn kept_bytes(&self) -> u64 {
         self.folders.values().flat_map(|items| items.iter()).map(Item::kept_bytes).sum()
     }
 
-    /// What is left out, by path.
+    /// Returns the entries left out, by path.
     pub(crate) fn left_out(&self) -> Vec<(PathBuf, Unsaved)> {
         let mut out: Vec<(PathBuf, Unsaved)> =
             self.unknown.iter().map(|(path, why)| (self.path(path), *why)).collect();
@@ -246,7 +244,7 @@ impl Picture {
         out
     }
 
-    /// The blobs the picture holds on to.
+    /// Returns the blobs the snapshot refers to.
     pub(crate) fn blobs(&self) -> impl Iterator<Item = BlobHash> {
         self.folders.values().flat_map(|items| items.iter()).filter_map(Item::blob)
     }
@@ -255,7 +253,7 @@ impl Picture {
         walk::path_in(&self.folder, relative)
     }
 
-    /// What a path below the folder is like, when it was not changed since the picture.
+    /// Returns the state of a path below the folder if it is unchanged since the snapshot.
     pub(crate) fn known(&self, path: &Path, stamp: Stamp) -> Option<FileImage> {
         let parent = path.parent()?.strip_prefix(&self.folder).ok()?;
         let name = bytes_of(Path::new(path.file_name()?));
@@ -274,7 +272,7 @@ fn kept_bytes(found: &[Found]) -> u64 {
 }
 
 impl Item {
-    /// The blob that holds its content.
+    /// Returns the blob with its content.
     pub(crate) fn blob(&self) -> Option<BlobHash> {
         match self.kept {
             Kept::Blob(hash) => Some(name_of(hash)),
@@ -294,7 +292,7 @@ pub(crate) fn name_of(hash: [u8; 32]) -> BlobHash {
     BlobHash(blake3::Hash::from(hash).to_hex().to_string())
 }
 
-/// The hash of a blob's name.
+/// Returns the hash in a blob's name.
 pub(crate) fn hash_of(name: &BlobHash) -> Option<[u8; 32]> {
     blake3::Hash::from_hex(&name.0).ok().map(Into::into)
 }
@@ -303,7 +301,7 @@ pub(crate) fn image(item: &Item, blob: BlobHash) -> FileImage {
     FileImage::File { blob, len: item.stamp.len, mode: item.stamp.permissions() }
 }
 
-/// The path of a name in a folder.
+/// Returns the path of a name in a folder.
 pub(crate) fn join(folder: &[u8], name: &[u8]) -> Relative {
     if folder.is_empty() {
         return name.into();
@@ -312,15 +310,15 @@ pub(crate) fn join(folder: &[u8], name: &[u8]) -> Relative {
     [folder, separator.as_slice(), name].concat().into()
 }
 
-/// Whether a path below the folder is another one, or below that.
+/// Whether a path is `above` or below it.
 pub(crate) fn is_at_or_below(path: &[u8], above: &[u8]) -> bool {
     let separator = bytes_of(Path::new(std::path::MAIN_SEPARATOR_STR));
     let rest = path.strip_prefix(above);
     rest.is_some_and(|rest| rest.is_empty() || above.is_empty() || rest.starts_with(&separator))
 }
 
-/// Whether a file that carries these times may have changed at the same tick of the clock after it was read,
-/// at `read_at`. File systems count in ticks of the kernel (10 ms at most), old ones in seconds.
+/// Whether a file with these times may have changed after it was read at `read_at`, within the same clock tick.
+/// File systems use kernel ticks (10 ms at most), old ones seconds.
 fn is_racy(stamp: &Stamp, read_at: i64) -> bool {
     const TICK: i64 = 20_000_000;
     const COARSE: i64 = 2_000_000_000;
@@ -343,7 +341,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The item with its content kept; none when it is gone.
+    /// Returns the item with its content stored, or `None` if it is gone.
     fn read(
         &self,
         folders: &mut Folders,
@@ -368,7 +366,7 @@ impl Reader<'_> {
             Entry::File(_, stamp) if room == Room::None && stamp.len <= self.camera.limits.largest => {
                 return Ok(with(Kept::Not(Unsaved::Budget)));
             }
-            // A folder where a file was: the next picture looks into it.
+            // A folder replaced a file: the next snapshot enters it.
             Entry::Folder(_) => return Ok(None),
             entry => entry,
         };
@@ -383,7 +381,7 @@ impl Reader<'_> {
             Ok(FileImage::File { blob, .. }) => Ok(hash_of(&blob).and_then(|hash| with(Kept::Blob(hash)))),
             Ok(FileImage::Unsaved { why, .. }) => Ok(with(Kept::Not(why))),
             Ok(_) => Ok(None),
-            // It does not stop changing: read again at the next picture.
+            // It keeps changing: the next snapshot reads it again.
             Err(BlobError::Changed) => {
                 Ok(with(Kept::Not(Unsaved::Unreadable)).map(|item| Item { racy: true, ..item }))
             }

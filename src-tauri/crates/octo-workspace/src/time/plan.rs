@@ -1,5 +1,4 @@
-//! What going to another task has to do to files. Pure: what is recorded and what is there go in, steps come
-//! out.
+//! Computes the steps of a restore. Pure: recorded and present states in, steps out.
 
 use super::{bytes::text_of, folder::Stamp, keep::same};
 use octo_protocol::{
@@ -13,29 +12,29 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Permissions of a folder that has to be made only because something is to lie in it.
+/// The permissions of a folder that is created only as a parent.
 const USUAL_FOLDER: u32 = 0o755;
 
-/// What goes from one state to another.
+/// A change of a path from one state to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) path: PathBuf,
     pub(crate) from: FileImage,
     pub(crate) to: FileImage,
-    /// What the path was like when `from` was looked at.
+    /// The stamp of the path when `from` was read.
     pub(crate) stamp: Option<Stamp>,
 }
 
-/// Which files are brought back.
+/// The files to restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// All: the session goes to the task.
+    /// All: the session moves to the step.
     All,
-    /// Only these: the session stays where it is, and what was brought back is a task of its own.
+    /// Only these: the session stays at its step, and the restored files form a new step.
     Files(BTreeSet<PathBuf>),
 }
 
-/// What going to a task would do. Made by [`super::TimeMachine::plan`]; nothing is done yet.
+/// A planned restore, made by [`super::TimeMachine::plan`]; nothing is done yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestorePlan {
     pub(crate) session: SessionId,
@@ -49,22 +48,23 @@ pub struct RestorePlan {
 }
 
 impl RestorePlan {
-    /// The task that is left.
+    /// Returns the step that the session leaves.
     pub fn from(&self) -> TaskNumber {
         self.from
     }
 
-    /// The task that is gone to, or whose files are taken.
+    /// Returns the target step, or the step whose files are restored.
     pub fn to(&self) -> TaskNumber {
         self.to
     }
 
-    /// Paths somebody changed since; they stay unless they are named when the plan is carried out.
+    /// Returns the paths changed by others since; they are kept unless the caller names them when it carries
+    /// out the plan.
     pub fn conflicts(&self) -> impl Iterator<Item = &Path> {
         self.conflicts.iter().map(|(step, _)| step.path.as_path())
     }
 
-    /// The plan for clients.
+    /// Returns the plan for clients.
     pub fn preview(&self) -> RestorePreview {
         RestorePreview {
             from: self.from,
@@ -103,7 +103,7 @@ fn changed_path(step: &Step) -> ChangedPath {
     }
 }
 
-/// What becomes of a path that goes from one state to the other.
+/// Returns the kind of change from one state to the other.
 pub(crate) fn change(from: &FileImage, to: &FileImage) -> TaskChange {
     match (from, to) {
         (FileImage::Absent, _) => TaskChange::Created,
@@ -125,16 +125,16 @@ pub(crate) fn change(from: &FileImage, to: &FileImage) -> TaskChange {
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) path: PathBuf,
-    /// At the end of the task that is left.
+    /// The state at the end of the step that the session leaves.
     pub(crate) left: FileImage,
-    /// At the end of the task that is gone to.
+    /// The state at the end of the target step.
     pub(crate) wanted: FileImage,
-    /// Now.
+    /// The present state.
     pub(crate) present: FileImage,
     pub(crate) stamp: Option<Stamp>,
 }
 
-/// What is to be done about a path.
+/// The decision about a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Nothing,
@@ -143,7 +143,7 @@ pub(crate) enum Verdict {
     Impossible(ImpossibleReason),
 }
 
-/// A folder that is not looked into because of its kind: it is there or not, and that is all that is known.
+/// Whether the state is a folder that is not entered because of its kind: only its existence is known.
 fn is_left_out(image: &FileImage) -> bool {
     matches!(
         image,
@@ -174,7 +174,7 @@ pub(crate) fn judge(candidate: Candidate) -> Verdict {
     if let FileImage::Unsaved { why, .. } = wanted {
         return Verdict::Impossible(ImpossibleReason::NotKept { why });
     }
-    // What is there now could not come back: it is never destroyed.
+    // The present content could not be restored later, so it is never destroyed.
     if let FileImage::Unsaved { why, .. } = present {
         return Verdict::Impossible(ImpossibleReason::PresentNotSaved { why });
     }
@@ -184,11 +184,11 @@ pub(crate) fn judge(candidate: Candidate) -> Verdict {
     if clean { Verdict::Clean(step) } else { Verdict::Conflict(step, source) }
 }
 
-/// What the disk is asked while steps are arranged.
+/// The disk queries needed to arrange steps.
 pub(crate) trait Disk {
-    /// What stands at a path; a path below a link or a file counts as absent.
+    /// Returns the kind of object at a path; a path below a link or a file counts as absent.
     fn kind(&mut self, path: &Path) -> io::Result<Kind>;
-    /// The names in a folder.
+    /// Returns the names in a folder.
     fn names(&mut self, path: &Path) -> io::Result<Vec<OsString>>;
 }
 
@@ -199,11 +199,11 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// Steps that can all be done, and those that cannot, with the reason.
+/// The feasible steps, and the infeasible ones with the reason.
 pub(crate) type Arranged = (Vec<Step>, BTreeMap<PathBuf, ImpossibleReason>);
 
-/// Takes out the steps that cannot be done, and adds folders that have to be made. A folder goes only when
-/// nothing stays in it; a file comes only where all folders above it are, or will be, folders.
+/// Removes infeasible steps, and adds missing parent folders. A folder is removed only if nothing remains in
+/// it; a file is created only if all its parents are, or will be, folders.
 pub(crate) fn arrange(steps: Vec<Step>, disk: &mut impl Disk) -> io::Result<Arranged> {
     let mut steps: BTreeMap<PathBuf, Step> =
         steps.into_iter().map(|step| (step.path.clone(), step)).collect();
@@ -212,7 +212,7 @@ pub(crate) fn arrange(steps: Vec<Step>, disk: &mut impl Disk) -> io::Result<Arra
     loop {
         let mut out: Vec<(PathBuf, ImpossibleReason)> = Vec::new();
         let mut made: Vec<Step> = Vec::new();
-        // Backwards: what lies in a folder comes before the folder.
+        // Backwards: the content of a folder before the folder.
         for (path, step) in steps.iter().rev() {
             let is_folder = |image: &FileImage| matches!(image, FileImage::Folder { .. });
             if is_folder(&step.from) && !is_folder(&step.to) {
@@ -243,8 +243,8 @@ pub(crate) fn arrange(steps: Vec<Step>, disk: &mut impl Disk) -> io::Result<Arra
             impossible.insert(path, why);
         }
         for step in made {
-            // What stood in the way of a folder that was asked for may itself have been taken out since: then the
-            // folder is made after all, as it was asked for.
+            // The obstacle to a requested folder may itself have been dropped since: then the folder is created
+            // after all, as requested.
             impossible.remove(&step.path);
             let asked = dropped.remove(&step.path);
             let asked = asked.filter(|asked| matches!(asked.to, FileImage::Folder { .. }));
@@ -253,7 +253,7 @@ pub(crate) fn arrange(steps: Vec<Step>, disk: &mut impl Disk) -> io::Result<Arra
     }
 }
 
-/// The folders that have to be made above a path; none when something else is in the way.
+/// Returns the parent folders that must be created for a path, or `None` if something blocks it.
 fn way(path: &Path, steps: &BTreeMap<PathBuf, Step>, disk: &mut impl Disk) -> io::Result<Option<Vec<Step>>> {
     let mut made = Vec::new();
     for above in path.ancestors().skip(1) {

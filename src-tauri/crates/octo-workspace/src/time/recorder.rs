@@ -1,10 +1,10 @@
-//! Recording what file tools change, before they change it.
+//! Records files before the file tools change them.
 
 use super::TimeMachine;
 use octo_protocol::{SessionId, Unsaved};
 use std::path::Path;
 
-/// Records the state of paths for a session's running task, before they are changed. Given to
+/// Records the state of paths for a session's open step, before they change. Passed to
 /// [`crate::Files::recording`]. Cheap to clone; blocking.
 #[derive(Clone, Debug)]
 pub struct Recorder {
@@ -15,21 +15,22 @@ pub struct Recorder {
 /// Whether a change can be undone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recorded {
-    /// It can: the former state is kept.
+    /// Yes: the former state is stored.
     Kept,
-    /// It cannot, because the former content was not kept.
+    /// No: the former content was not stored.
     NotKept(Unsaved),
-    /// Nobody records here.
+    /// Recording is off.
     #[default]
     Off,
 }
 
 impl Recorder {
-    /// Records what is at `path`, a real one, and which of its folders are missing. To be called before every
-    /// change; only the first in a task costs more than a look into a table.
+    /// Records the state of `path` (a real path) and which of its parents are missing. Call it before every
+    /// change; after the first call in a step, it costs only a table lookup.
     ///
     /// # Errors
-    /// When it cannot be recorded. The change must not be made then.
+    ///
+    /// When the state cannot be recorded. The change must then not be made.
     pub fn before_change(&self, path: &Path) -> Result<Recorded, super::TimeError> {
         self.machine.record_before(self.session, path)
     }

@@ -1,4 +1,4 @@
-//! Ending what a killed process left in the middle.
+//! Completes the interrupted work of a killed process.
 
 use super::{
     Inner, TimeError, TimeMachine,
@@ -10,34 +10,35 @@ use super::{
 use octo_protocol::{FileImage, SessionId};
 use std::{collections::BTreeSet, path::PathBuf};
 
-/// What became of a restore that an earlier process left unfinished.
+/// The outcome of a restore that an earlier process left unfinished.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recovered {
-    /// Whose restore it was.
+    /// The session of the restore.
     pub session: SessionId,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: RecoveredAs,
-    /// Paths somebody changed after the process ended; they were left as they are.
+    /// Paths changed by others after the process ended; they were left unchanged.
     pub kept: Vec<PathBuf>,
 }
 
-/// How an unfinished restore ended.
+/// The end of an unfinished restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecoveredAs {
-    /// Nothing had been changed; nothing is.
+    /// Nothing had been changed.
     NotBegun,
-    /// It is done.
+    /// It was completed.
     Finished,
-    /// It was taken back.
+    /// It was undone.
     TakenBack,
 }
 
 impl TimeMachine {
-    /// The sessions in which an earlier process, or one that lives, is in the middle of something. Each is ended by
-    /// [`TimeMachine::recover`], under the session's lease.
+    /// Returns the sessions with unfinished work of an earlier process, or of a live one.
+    /// [`TimeMachine::recover`] completes each, under the session's lease.
     ///
     /// # Errors
-    /// Those of the store and the disk.
+    ///
+    /// Errors of the store and the disk.
     pub fn unfinished(&self) -> Result<BTreeSet<SessionId>, TimeError> {
         let inner = &self.inner;
         let journals = inner.journals.all().map_err(TimeError::Journal)?;
@@ -46,31 +47,33 @@ impl TimeMachine {
         Ok(restored.chain(commands.into_iter().map(|command| command.session)).collect())
     }
 
-    /// Brings back content that a killed collection had set aside. To be called at the start of every process: a
-    /// collection that is under way in another one takes no harm.
+    /// Restores content that a killed collection had set apart. Call it at the start of every process: it does
+    /// not harm a collection that runs in another process.
     ///
     /// # Errors
-    /// Those of the disk.
+    ///
+    /// Disk errors.
     pub fn put_back(&self) -> Result<(), TimeError> {
         Ok(self.inner.blobs.put_back()?)
     }
 
-    /// Ends what an earlier process left unfinished in a session: restores are finished or taken back, and changes of
-    /// commands that ran are recorded as far as they can be seen.
+    /// Completes the unfinished work of an earlier process in a session: finishes or undoes restores, and
+    /// records the visible changes of commands that were running.
     ///
-    /// Only for who has the session's lease: then whoever began it is dead. To be called before anything else in the
-    /// session; nothing is left to do the second time.
+    /// Only for the holder of the session's lease, because the process that began the work is then dead. Call
+    /// it before anything else in the session; a second call finds nothing to do.
     ///
     /// # Errors
-    /// The first that could not be ended; it is tried again at the next start, and the session's time machine refuses
-    /// to work until then.
+    ///
+    /// The first failure; the next start tries again, and the session's time machine refuses to work until
+    /// then.
     pub fn recover(&self, session: SessionId) -> Result<Vec<Recovered>, TimeError> {
         let desk = self.inner.desk(session);
         let _desk = super::lock(&desk);
         let mut journals = self.inner.journals.all().map_err(TimeError::Journal)?;
         journals.retain(|(journal, _)| journal.session == session);
         if !journals.is_empty() {
-            // What a killed collection had set aside may be needed.
+            // Content that a killed collection had set apart may be needed.
             self.inner.blobs.put_back()?;
         }
         let mut recovered = Vec::new();
@@ -83,7 +86,7 @@ impl TimeMachine {
 }
 
 impl Inner {
-    /// Ends the restore of an earlier process.
+    /// Completes the restore of an earlier process.
     fn finish(&self, mut journal: Journal, stage: Stage) -> Result<Recovered, TimeError> {
         let session = journal.session;
         if stage == Stage::Staging {
@@ -118,8 +121,8 @@ impl Inner {
         Ok(Recovered { session, outcome, kept })
     }
 
-    /// Takes the steps out of a journal whose paths are neither as before nor as after nor in between:
-    /// somebody changed them since the process ended, and they are not ours to overwrite.
+    /// Removes the steps from a journal whose paths are in neither the old, the new nor an intermediate state:
+    /// others changed them since the process ended, and they must not be overwritten.
     fn leave_changed(&self, journal: &mut Journal) -> Result<Vec<PathBuf>, TimeError> {
         let mut folders = Folders::default();
         let mut kept = Vec::new();
@@ -130,7 +133,7 @@ impl Inner {
             let folder = |image: &FileImage| matches!(image, FileImage::Folder { .. });
             let between = match &present {
                 FileImage::Absent => true,
-                // On its way to or from other permissions.
+                // In transition between permissions.
                 FileImage::Folder { .. } => folder(&line.from) || folder(&line.to),
                 FileImage::File { blob, .. } => [&line.from, &line.to]
                     .into_iter()

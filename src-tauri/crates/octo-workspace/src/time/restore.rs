@@ -1,4 +1,4 @@
-//! Going to another task.
+//! Restores a session to another step.
 
 use super::{
     Inner, TaskId, TimeError, TimeMachine,
@@ -24,27 +24,29 @@ use std::{
 };
 
 impl TimeMachine {
-    /// Where an undo goes.
+    /// Returns the target of an undo.
     ///
     /// # Errors
+    ///
     /// [`TimeError::AtStart`].
     pub fn undo_target(&self, session: SessionId) -> Result<TaskNumber, TimeError> {
         self.inner.read_tree(session)?.undo().ok_or(TimeError::AtStart)
     }
 
-    /// Where a redo goes.
+    /// Returns the target of a redo.
     ///
     /// # Errors
+    ///
     /// [`TimeError::NothingToRedo`].
     pub fn redo_target(&self, session: SessionId) -> Result<TaskNumber, TimeError> {
         self.inner.read_tree(session)?.redo().ok_or(TimeError::NothingToRedo)
     }
 
-    /// What going to a task would do to files. A task that still runs is ended first, since what it did must
-    /// be known.
+    /// Computes the changes to files of a restore. Ends an open step first, because its changes must be known.
     ///
     /// # Errors
-    /// [`TimeError::UnknownTask`], [`TimeError::Unfinished`]; those of the store and the disk.
+    ///
+    /// [`TimeError::UnknownTask`], [`TimeError::Unfinished`]; errors of the store and the disk.
     pub fn plan(
         &self,
         session: SessionId,
@@ -56,15 +58,16 @@ impl TimeMachine {
         self.inner.plan(session, target, selection)
     }
 
-    /// Carries a plan out. Paths in conflict stay as they are unless they are in `overwrite`.
+    /// Carries out a plan. Conflicting paths stay unchanged unless they are in `overwrite`.
     ///
-    /// What is there now is kept first, as an entry of the tree; every content that is needed is checked
-    /// before the first byte is written. Afterwards all steps are done, or none.
+    /// First stores the present state as an entry of the tree, and checks all needed content before it writes
+    /// the first byte. Afterwards either all steps are done, or none.
     ///
     /// # Errors
-    /// [`TimeError::Moved`] when a file changed since the plan was made: make another. [`TimeError::Blob`]
-    /// when kept content is missing or damaged, [`TimeError::Disk`] when the disk refuses: nothing has changed
-    /// then. [`TimeError::Stuck`] when it could not be taken back: [`TimeMachine::recover`] tries again.
+    ///
+    /// [`TimeError::Moved`] when a file changed after the plan was made: make another plan. [`TimeError::Blob`]
+    /// when stored content is missing or damaged, [`TimeError::Disk`] when the disk refuses: nothing has
+    /// changed then. [`TimeError::Stuck`] when undoing failed: [`TimeMachine::recover`] tries again.
     pub fn restore(
         &self,
         plan: &RestorePlan,
@@ -157,7 +160,7 @@ impl Inner {
         let mut steps = plan.steps.clone();
         steps.extend(named.into_iter().map(|(step, _)| step.clone()));
         let (steps, more) = arranged(steps)?;
-        // What was possible when the plan was made and is not now: something was put in the way.
+        // A step that was possible when the plan was made is now blocked.
         if let Some(step) = plan.steps.iter().find(|step| more.contains_key(&step.path)) {
             return Err(TimeError::Moved(step.path.clone()));
         }
@@ -185,7 +188,7 @@ impl Inner {
         let mut journal = self.journal(plan, &steps)?;
         self.journals.write(&journal, Stage::Staging).map_err(TimeError::Journal)?;
         let prepared = journal.steps.iter().try_for_each(|line| stage(&self.blobs, line)).and_then(|()| {
-            // Staging took its time: what somebody changed meanwhile is not overwritten.
+            // Staging took time: meanwhile changed files are not overwritten.
             unchanged(&steps)?;
             self.add_entry(plan, &tree, &steps)
         });
@@ -219,7 +222,7 @@ impl Inner {
         Ok(report)
     }
 
-    /// Keeps the content of everything that is about to change, and makes sure that it is what the plan saw.
+    /// Stores the content of everything that is about to change, and checks that it is in the planned state.
     fn keep_present(&self, steps: &[Step]) -> Result<(), TimeError> {
         let mut folders = Folders::default();
         for step in steps {
@@ -232,7 +235,7 @@ impl Inner {
         Ok(self.blobs.flush()?)
     }
 
-    /// Makes sure that all content that is needed, to go and to come back, is there and whole.
+    /// Checks that all content needed to restore and to return exists undamaged.
     fn verify(&self, steps: &[Step]) -> Result<(), TimeError> {
         let needed: BTreeSet<&BlobHash> = steps
             .iter()
@@ -249,7 +252,7 @@ impl Inner {
     }
 
     fn journal(&self, plan: &RestorePlan, steps: &[Step]) -> Result<Journal, TimeError> {
-        // Unlike every other: two restores of one session at one number would share prepared files.
+        // Unique: two restores of one session at the same number would otherwise share staged files.
         let id = octo_protocol::TurnId::new().to_string();
         let mut folders = Folders::default();
         let mut lines = Vec::with_capacity(steps.len());
@@ -266,8 +269,8 @@ impl Inner {
         Ok(Journal { id, session: plan.session, from: plan.from, to: plan.to, steps: lines })
     }
 
-    /// The entry of the tree that keeps what was there before: beside the way when the session goes to
-    /// another task, on the way when it stays and only files are brought back.
+    /// Adds the tree entry that keeps the previous state: on a side branch if the session moves to another
+    /// step, on the main path if it stays and only files are restored.
     fn add_entry(&self, plan: &RestorePlan, tree: &Tree, steps: &[Step]) -> Result<TaskNumber, TimeError> {
         let session = plan.session;
         let (kind, activate) = match plan.selection {
@@ -299,8 +302,8 @@ impl Inner {
                 if whole {
                     rows.push(row(number, TimeSide::After, from));
                 } else {
-                    // What somebody changed belongs to the task that was active, so that an undo of this
-                    // entry brings it back.
+                    // A change by others belongs to the step that was active, so undoing this entry restores
+                    // it.
                     rows.push(row(parent, TimeSide::Left, from.clone()));
                     rows.push(row(number, TimeSide::Before, from));
                     rows.push(row(number, TimeSide::After, to));
@@ -318,7 +321,7 @@ impl Inner {
         self.journals.remove(&journal.id, stage).map_err(TimeError::Journal)
     }
 
-    /// Undoes the steps of a journal that is at [`Stage::Back`].
+    /// Undoes the steps of a journal at [`Stage::Back`].
     pub(super) fn take_back(&self, journal: &Journal) -> Result<(), TimeError> {
         apply(&self.blobs, &journal.reversed()).map_err(|error| match error {
             TimeError::Disk { path, error } => TimeError::Stuck { path, error },
@@ -328,7 +331,7 @@ impl Inner {
         self.done(journal, Stage::Back, journal.from)
     }
 
-    /// What a path is like now. Content is not kept.
+    /// Returns the present state of a path. Does not store content.
     fn look_now(
         &self,
         folders: &mut Folders,
@@ -338,7 +341,7 @@ impl Inner {
     }
 }
 
-/// Makes sure that nothing changed since it was looked at.
+/// Checks that nothing changed since it was read.
 fn unchanged(steps: &[Step]) -> Result<(), TimeError> {
     let mut folders = Folders::default();
     for step in steps {
@@ -347,7 +350,7 @@ fn unchanged(steps: &[Step]) -> Result<(), TimeError> {
             other => other,
         };
         let same = match (stamp, step.stamp) {
-            // Preparing files in a folder changes its times and length.
+            // Staging files in a folder changes its times and length.
             (Ok(Some(now)), Some(then)) if matches!(step.from, FileImage::Folder { .. }) => {
                 now.inode == then.inode && now.mode == then.mode
             }
@@ -362,11 +365,11 @@ fn unchanged(steps: &[Step]) -> Result<(), TimeError> {
 }
 
 fn may_write(roots: &BTreeSet<PathBuf>, records: &Records, path: &Path) -> bool {
-    // A file tool named it, and asked for it then; or it lies in a folder the session worked in.
+    // A file tool named it and had permission then; or it is in a folder the session worked in.
     records.is_named(path) || roots.iter().any(|root| path.starts_with(root) || is_inside(root, path))
 }
 
-/// The nearest folder above a path that is there.
+/// Returns the nearest existing folder above a path.
 fn existing_above(folders: &mut Folders, path: &Path) -> io::Result<PathBuf> {
     for above in path.ancestors().skip(1) {
         let is_folder = match parts(above) {
@@ -385,7 +388,7 @@ fn arranged(steps: Vec<Step>) -> Result<super::plan::Arranged, TimeError> {
     arrange(steps, &mut Present(Folders::default())).map_err(|error| TimeError::disk(&first, error))
 }
 
-/// The disk as it is.
+/// The real disk.
 struct Present(Folders);
 
 impl Disk for Present {
@@ -394,7 +397,7 @@ impl Disk for Present {
             return Ok(Kind::Folder); // The root.
         }
         let (parent, name) = parts(path)?;
-        // Unlike elsewhere a link on the way counts: nothing may be made behind it.
+        // Unlike elsewhere, a link among the parents matters: nothing may be created behind it.
         match Folder::open(parent) {
             Ok(folder) => Ok(match folder.stamp(name)? {
                 None => Kind::Absent,
@@ -415,7 +418,7 @@ impl Disk for Present {
     }
 }
 
-/// The task that a plan would leave, for callers that name it.
+/// The step that a plan would leave, for callers that need its id.
 impl From<&RestorePlan> for TaskId {
     fn from(plan: &RestorePlan) -> Self {
         Self { session: plan.session, number: plan.from }

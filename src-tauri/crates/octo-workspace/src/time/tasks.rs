@@ -1,4 +1,4 @@
-//! Tasks: their beginning, their end, and what is recorded in between.
+//! Steps: their beginning, their end, and the recording in between.
 
 use super::{
     Inner, TaskId, TimeError, TimeMachine,
@@ -17,17 +17,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Characters of a summary; more does not fit a line of the timeline.
+/// The maximum length of a summary in characters; more does not fit a row of the timeline.
 const SUMMARY: usize = 60;
 
-/// What is in memory of a session. Everything that matters is stored.
+/// The in-memory state of a session. Everything that matters is stored.
 #[derive(Debug, Default)]
 pub(super) struct Desk {
     open: Option<Open>,
 }
 
 impl Desk {
-    /// Whether a task is open.
+    /// Whether a step is open.
     pub(super) fn is_in_use(&self) -> bool {
         self.open.is_some()
     }
@@ -36,19 +36,20 @@ impl Desk {
 #[derive(Debug)]
 struct Open {
     task: TaskNumber,
-    /// Paths whose state before the task is stored.
+    /// The paths whose state before the step is stored.
     recorded: HashMap<PathBuf, Recorded>,
 }
 
 impl TimeMachine {
-    /// Begins the task of a turn: it goes on from the active task. A turn that has a task already (it is gone
-    /// on with after a restart) goes on with that.
+    /// Begins the step of a turn, as a child of the active step. A turn that already has a step (it resumes
+    /// after a restart) continues with that.
     ///
-    /// `folder` is the session's folder, a real path; `summary` the first message, of which the beginning is
-    /// kept.
+    /// `folder` is the session's folder, a real path; `summary` is the first message; only its beginning is
+    /// stored.
     ///
     /// # Errors
-    /// [`TimeError::Unfinished`] while a restore of the session waits to be finished; those of the store.
+    ///
+    /// [`TimeError::Unfinished`] while a restore of the session is incomplete; errors of the store.
     pub fn begin_task(
         &self,
         session: SessionId,
@@ -87,10 +88,11 @@ impl TimeMachine {
         Ok(TaskId { session, number })
     }
 
-    /// Ends a task: what it touched is recorded as it left it. A task that has ended stays as it is.
+    /// Ends a step: records the final states of the paths it touched. An ended step is left unchanged.
     ///
     /// # Errors
-    /// Those of the store and the disk. The task counts as running then, and is ended before anything else
+    ///
+    /// Errors of the store and the disk. The step then still counts as open, and is ended before anything else
     /// begins.
     pub fn end_task(&self, task: TaskId) -> Result<(), TimeError> {
         let desk = self.inner.desk(task.session);
@@ -106,15 +108,16 @@ impl TimeMachine {
         Ok(())
     }
 
-    /// What records the changes of a session's running task.
+    /// Returns a recorder for a session's open step.
     pub fn recorder(&self, session: SessionId) -> Recorder {
         Recorder { machine: self.clone(), session }
     }
 
-    /// The tasks of a session.
+    /// Returns the steps of a session.
     ///
     /// # Errors
-    /// Those of the store.
+    ///
+    /// Errors of the store.
     pub fn tree(&self, session: SessionId) -> Result<TaskTree, TimeError> {
         let (tasks, counts, lasting) = self.inner.store.read_blocking(|reader| {
             Ok((
@@ -126,19 +129,21 @@ impl TimeMachine {
         Ok(Tree::new(tasks).view(&counts.into_iter().collect(), &lasting.into_iter().collect()))
     }
 
-    /// The turns of a session whose work is undone: the model must not see their messages. Turns that never
-    /// had a task are not among them.
+    /// Returns the turns of a session whose work is undone: the model must not see their messages. Turns that
+    /// never had a step are not included.
     ///
     /// # Errors
-    /// Those of the store.
+    ///
+    /// Errors of the store.
     pub fn undone_turns(&self, session: SessionId) -> Result<Vec<TurnId>, TimeError> {
         Ok(self.inner.read_tree(session)?.undone_turns().into_iter().collect())
     }
 
-    /// Gives the present state a name: a task of its own after the active one. It holds every path that any
-    /// task of the session touched.
+    /// Names the present state: creates a step of its own after the active one. It records every path that any
+    /// step of the session touched.
     ///
     /// # Errors
+    ///
     /// As [`TimeMachine::begin_task`].
     pub fn checkpoint(&self, session: SessionId, folder: &Path, name: &str) -> Result<TaskView, TimeError> {
         let desk = self.inner.desk(session);
@@ -193,7 +198,7 @@ impl TimeMachine {
         let keep = Keep::Content(&self.inner.blobs, Flush::Now);
         let (image, _) = look(&mut folders, path, self.inner.limits.largest, keep)?;
         let mut found = vec![(path.to_owned(), image)];
-        // Folders that will be made on the way go again when the change is undone.
+        // Undoing the change also removes parent folders that it creates.
         for above in path.ancestors().skip(1) {
             let (image, _) = look(&mut folders, above, 0, Keep::Hash)?;
             if image != FileImage::Absent {
@@ -202,7 +207,7 @@ impl TimeMachine {
             found.push((above.to_owned(), image));
         }
         let task = TaskId { session, number: open.task };
-        // Another part of the task (a command) may have recorded it already: then that counts.
+        // Another part of the step (a command) may have recorded it already: that state counts.
         let before = self.inner.record(task, found, TimeSource::Named)?;
         for (path, image) in before {
             let recorded = match image {
@@ -227,7 +232,7 @@ impl Inner {
         Ok((Tree::new(tasks), Records::new(states)))
     }
 
-    /// Ends every running task of a session but one.
+    /// Ends every open step of a session except one.
     pub(super) fn settle(
         &self,
         session: SessionId,
@@ -244,7 +249,7 @@ impl Inner {
     fn end(&self, task: TaskId, folder: &Path) -> Result<(), TimeError> {
         let TaskId { session, number } = task;
         if let Err(error) = self.look_at_the_end(task, folder) {
-            // The folder may be gone for good; what the commands were seen to change is recorded.
+            // The folder may be gone for good; the known changes of the commands are recorded.
             tracing::warn!(%session, %error, "a task's folder cannot be looked at once more");
         }
         let touched = self
@@ -261,7 +266,7 @@ impl Inner {
         Ok(())
     }
 
-    /// What paths are like now, as a task leaves them.
+    /// Returns the present states of paths, as a step leaves them.
     pub(super) fn look_after(
         &self,
         task: TaskId,
@@ -283,7 +288,7 @@ impl Inner {
         Ok(after)
     }
 
-    /// What a path is like now, its content kept.
+    /// Returns the present state of a path and stores its content.
     fn present(
         &self,
         folders: &mut Folders,
@@ -304,8 +309,8 @@ impl Inner {
         Ok(image_of(entry, self.limits.largest, Keep::Content(&self.blobs, Flush::Later))?)
     }
 
-    /// Records what paths were before a task, where it is not recorded yet. Returns what counts as before the
-    /// task for each of them.
+    /// Records the states of paths before a step, unless already recorded. Returns the states that count as
+    /// before the step.
     pub(super) fn record(
         &self,
         task: TaskId,
@@ -338,7 +343,7 @@ impl Inner {
                 source,
                 image: image.clone(),
             };
-            // Somebody changed it since the tasks before: that is the state an undo of this task goes back to.
+            // Others changed it after the earlier steps: undoing this step restores that state.
             if records.at_end(&chain, &path).is_some_and(|known| !same(known, &image)) {
                 states.push(state(parent, TimeSide::Left));
             }
@@ -352,13 +357,13 @@ impl Inner {
     }
 }
 
-/// Why a folder is one that pictures do not look into.
+/// Returns why snapshots do not enter a folder.
 fn why_left_out(folder: &Path) -> Option<Unsaved> {
     let (parent, name) = folder.parent().zip(folder.file_name())?;
     leave_out(&bytes_of(Path::new(name)), |other| parent.join(other).symlink_metadata().is_ok())
 }
 
-/// The beginning of a text, on one line.
+/// Returns the beginning of a text, on one line.
 fn short(text: &str) -> String {
     let mut line = String::new();
     for word in text.split_whitespace() {

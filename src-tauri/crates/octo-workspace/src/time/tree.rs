@@ -1,4 +1,4 @@
-//! The tree of a session's tasks, and what every path was like at the end of each. Pure: rows in, answers out.
+//! The tree of a session's steps, and the state of every path at the end of each. Pure: rows in, answers out.
 
 use octo_protocol::{FileImage, TaskKind, TaskNumber, TaskStatus, TaskTree, TaskView, TurnId};
 use octo_store::{TimeSide, TimeSource, TimeState, TimeTask, TimeTasks};
@@ -9,7 +9,7 @@ use std::{
 
 use super::bytes::path_of;
 
-/// The tasks of a session.
+/// The steps of a session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     active: TaskNumber,
@@ -30,7 +30,7 @@ impl Tree {
         self.active
     }
 
-    /// The task the conversation is at.
+    /// Returns the step at which the conversation is.
     pub(crate) fn conversation(&self) -> TaskNumber {
         self.conversation.filter(|task| self.tasks.contains_key(task)).unwrap_or(self.active)
     }
@@ -47,26 +47,26 @@ impl Tree {
         self.tasks.values().filter(|task| task.ended_at.is_none()).map(|task| task.number)
     }
 
-    /// The folders the tasks worked in.
+    /// Returns the folders the steps worked in.
     pub(crate) fn folders(&self) -> BTreeSet<PathBuf> {
         self.tasks.values().map(|task| path_of(&task.folder)).collect()
     }
 
-    /// The task and its ancestors, nearest first.
+    /// Returns the step and its ancestors, nearest first.
     pub(crate) fn chain(&self, from: TaskNumber) -> Vec<TaskNumber> {
         let mut chain = Vec::new();
         let mut next = self.tasks.get(&from);
         while let Some(task) = next {
             chain.push(task.number);
-            // A parent's number is always smaller, so a damaged row cannot make a loop.
+            // A parent's number is always smaller, so a damaged row cannot create a cycle.
             next =
                 task.parent.filter(|parent| *parent < task.number).and_then(|parent| self.tasks.get(&parent));
         }
         chain
     }
 
-    /// Where an undo goes: what the active task went on from. A checkpoint is no work: undoing it undoes the
-    /// task it was made of.
+    /// Returns the target of an undo: the parent of the active step. A checkpoint is no work: undoing it undoes
+    /// the step it was made from.
     pub(crate) fn undo(&self) -> Option<TaskNumber> {
         let mut from = self.tasks.get(&self.active)?;
         while from.kind == TaskKind::Checkpoint {
@@ -75,13 +75,13 @@ impl Tree {
         from.parent
     }
 
-    /// Where a redo goes: the newest piece of work that went on from the active task.
+    /// Returns the target of a redo: the newest step of work whose parent is the active step.
     pub(crate) fn redo(&self) -> Option<TaskNumber> {
         let follows = |task: &&TimeTask| task.parent == Some(self.active) && task.kind != TaskKind::Safety;
         self.tasks.values().rev().find(follows).map(|task| task.number)
     }
 
-    /// The turns whose work is not in the files now: their messages are not for the model.
+    /// Returns the turns whose work is not in the files now: the model must not see their messages.
     pub(crate) fn undone_turns(&self) -> BTreeSet<TurnId> {
         let past: BTreeSet<TaskNumber> = self.chain(self.active).into_iter().collect();
         self.tasks.values().filter(|task| !past.contains(&task.number)).filter_map(|task| task.turn).collect()
@@ -130,12 +130,12 @@ impl Tree {
     }
 }
 
-/// What is recorded of paths.
+/// The recorded states of paths.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Records(BTreeMap<PathBuf, Vec<TimeState>>);
 
 impl Records {
-    /// Of rows in any order.
+    /// Builds the records from rows in any order.
     pub(crate) fn new(states: Vec<TimeState>) -> Self {
         let mut records: BTreeMap<PathBuf, Vec<TimeState>> = BTreeMap::new();
         for state in states {
@@ -156,16 +156,17 @@ impl Records {
         Some(&found.image)
     }
 
-    /// Whether a file tool named the path: then it may lie outside the session's folders.
+    /// Whether a file tool named the path: only then may it be outside the session's folders.
     pub(crate) fn is_named(&self, path: &Path) -> bool {
         self.0.get(path).is_some_and(|states| states.iter().any(|state| state.source == TimeSource::Named))
     }
 
-    /// What the path was like at the end of the first task of the chain (nearest first): what the nearest task
-    /// left, else what it was before any task first changed it. None for a path that was never recorded.
+    /// Returns the state of the path at the end of the first step of the chain (nearest first): the state the
+    /// nearest step left, else the state before the first change by any step. `None` for a path that was never
+    /// recorded.
     ///
-    /// Where somebody changed a file between two tasks, what the later one found counts as the end of the
-    /// earlier one: undoing the later takes back what it did, and no more.
+    /// If others changed a file between two steps, the state the later one found counts as the end of the
+    /// earlier one: undoing the later one reverts its own changes only.
     pub(crate) fn at_end(&self, chain: &[TaskNumber], path: &Path) -> Option<&FileImage> {
         let states = self.0.get(path)?;
         let of = |number: TaskNumber, side: TimeSide| {

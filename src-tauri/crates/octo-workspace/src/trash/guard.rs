@@ -1,22 +1,22 @@
-//! What is never deleted through Octo, whoever asks.
+//! Paths that are never deleted through Octo, on anyone's behalf.
 
 use std::{
     fmt, fs,
     path::{Path, PathBuf},
 };
 
-/// Why something is not deleted.
+/// The reason why a path is not deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is the root or a folder of the system.
+    /// The root or a system folder.
     System,
-    /// It is the person's or another account's home, or holds it.
+    /// The person's or another account's home, or a folder that contains it.
     Home,
-    /// It is part of Octo's own state.
+    /// Part of Octo's own state.
     Octo,
-    /// It is a device.
+    /// A device.
     Device,
-    /// It is a mount point, or holds one.
+    /// A mount point, or a folder that contains one.
     MountPoint(PathBuf),
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Folders of the system: what lies directly in them is refused too.
+/// System folders, whose direct entries are refused too.
 const SYSTEM: &[&str] = &[
     "/bin",
     "/boot",
@@ -52,16 +52,16 @@ const SYSTEM: &[&str] = &[
     "/usr/local",
 ];
 
-/// Folders in which everything at any depth is the kernel's.
+/// Folders whose entire content belongs to the kernel.
 const KERNEL: &[&str] = &["/proc", "/sys", "/dev"];
 
-/// Where homes lie.
+/// Folders that contain homes.
 const HOMES: &[&str] = &["/home", "/Users"];
 
-/// What of Octo's home a person or an agent may delete.
+/// The parts of Octo's home that a person or an agent may delete.
 const OPEN_IN_OCTO: &[&str] = &["scratch", "demo", "skills", "memories", "agents", "scripts", "tasks"];
 
-/// Looks at a real path (its folder's links followed). `octo` is Octo's own home.
+/// Checks a real path (with its parents' links followed). `octo` is Octo's own home.
 pub(super) fn check(path: &Path, is_folder: Kind, octo: &Path) -> Result<(), Refusal> {
     let depth = path.components().count().saturating_sub(1);
     if depth == 0 || (depth == 1 && is_folder == Kind::Folder) {
@@ -100,14 +100,14 @@ pub(super) fn check(path: &Path, is_folder: Kind, octo: &Path) -> Result<(), Ref
     }
 }
 
-/// What kind of thing is looked at.
+/// The kind of the checked path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Folder,
     Other,
 }
 
-/// A mount point that is the path or lies below it. A rename would take it along.
+/// Returns a mount point at or below the path. A rename would move it along.
 fn mount_below(path: &Path) -> Option<PathBuf> {
     let mounts = fs::read("/proc/self/mountinfo").ok()?;
     mounts
@@ -117,7 +117,7 @@ fn mount_below(path: &Path) -> Option<PathBuf> {
         .find(|mount| mount.starts_with(path))
 }
 
-/// The kernel writes blanks, tabs, line ends and backslashes as octal.
+/// Decodes blanks, tabs, line endings and backslashes, which the kernel writes as octal.
 fn unescaped(field: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(field.len());
     let mut rest = field;

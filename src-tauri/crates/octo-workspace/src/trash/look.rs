@@ -1,4 +1,4 @@
-//! Looking at what is in the trash.
+//! Previews of trash entries.
 
 use super::{Trash, restore::form, tree};
 use octo_protocol::{TrashForm, TrashId};
@@ -8,65 +8,66 @@ use std::{
     path::Path,
 };
 
-/// The most of a text that is shown, in bytes.
+/// The maximum bytes of text shown.
 const TEXT: u64 = 16 * 1024;
 
-/// The most lines of a text that are shown.
+/// The maximum lines of text shown.
 const LINES: usize = 200;
 
-/// The largest picture that is shown, in bytes.
+/// The maximum bytes of an image shown.
 const PICTURE: u64 = 20 << 20;
 
-/// The most names of a folder that are shown.
+/// The maximum number of names shown for a folder.
 const NAMES: usize = 200;
 
-/// What a thing in the trash is and holds.
+/// The properties of an item in the trash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measure {
     /// Its form.
     pub form: TrashForm,
-    /// Its size in bytes, everything in it included.
+    /// Its total size in bytes.
     pub size: u64,
-    /// How many files it holds.
+    /// The number of files in it.
     pub files: u64,
     /// Its permission bits.
     pub mode: u32,
-    /// Where a link leads.
+    /// The target of a link.
     pub link: Option<String>,
-    /// Whether it can be made again, so that it may go before its time.
+    /// Whether it can be recreated, so it may be purged early.
     pub made_again: bool,
 }
 
-/// What is shown of a thing in the trash.
+/// The preview of an item in the trash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Look {
     /// The beginning of a text.
     Text {
         /// Its first lines.
         text: String,
-        /// Whether there is more.
+        /// Whether more follows.
         more: bool,
     },
-    /// A picture, whole.
+    /// A complete image.
     Picture(Vec<u8>),
-    /// What a folder holds.
+    /// The content of a folder.
     Folder {
-        /// Names, folders with a trailing slash.
+        /// Its names, folders with a trailing slash.
         entries: Vec<String>,
-        /// Entries in all.
+        /// The total number of entries.
         total: u64,
     },
-    /// Where a link leads.
+    /// The target of a link.
     Link(String),
-    /// Nothing can be shown.
+    /// No preview is possible.
     Nothing,
 }
 
 impl Trash {
-    /// What a thing is and holds. A part that cannot be looked into counts as empty.
+    /// Returns the properties of an item. An unreadable part counts as empty.
     ///
     /// # Errors
-    /// Those of the system when the thing is not there.
+    ///
+    /// I/O errors if the item does not exist.
     pub fn measure(&self, id: TrashId, name: &Path) -> io::Result<Measure> {
         let content = self.content(id);
         let meta = fs::symlink_metadata(&content)?;
@@ -95,10 +96,11 @@ impl Trash {
         Ok(Measure { form, size, files, mode, link, made_again })
     }
 
-    /// The beginning of what a thing holds, for a person to recognise it.
+    /// Returns the beginning of an item's content, by which a person can recognise it.
     ///
     /// # Errors
-    /// Those of the system when it is not there or cannot be read.
+    ///
+    /// I/O errors if the item does not exist or is unreadable.
     pub fn look(&self, id: TrashId) -> io::Result<Look> {
         let content = self.content(id);
         let meta = fs::symlink_metadata(&content)?;
@@ -135,7 +137,7 @@ fn file(path: &Path, len: u64) -> io::Result<Look> {
     if head.contains(&0) {
         return Ok(Look::Nothing);
     }
-    // A character may be cut in the middle at the end of what was read.
+    // A character may be cut at the end of the bytes read.
     let valid = match std::str::from_utf8(&head) {
         Ok(_) => head.len(),
         Err(error) if error.valid_up_to() + 4 > head.len() => error.valid_up_to(),
@@ -150,8 +152,9 @@ fn file(path: &Path, len: u64) -> io::Result<Look> {
     Ok(Look::Text { text: shown, more })
 }
 
-/// Whether a folder is dependencies, build output or a cache: by its name *and* by what only such a folder has in
-/// it. A name alone (`dist`, `build`, `vendor`) proves nothing, so those are kept like everything else.
+/// Whether a folder is dependencies, build output or a cache: by its name *and* by a file that only such a
+/// folder contains. A name alone (`dist`, `build`, `vendor`) proves nothing, so those are kept like everything
+/// else.
 fn can_be_made_again(original: &Path, content: &Path) -> bool {
     let name = original.file_name().unwrap_or_default().to_string_lossy();
     let beside = |file: &str| original.with_file_name(file).exists();
@@ -163,7 +166,7 @@ fn can_be_made_again(original: &Path, content: &Path) -> bool {
         "__pycache__" => true,
         ".venv" | "venv" | ".tox" => inside("pyvenv.cfg"),
         ".gradle" => beside("build.gradle") || beside("build.gradle.kts"),
-        // Cargo, pytest, mypy, ruff and others mark what they can make again.
+        // Cargo, pytest, mypy, ruff and others mark folders they can recreate.
         _ => inside("CACHEDIR.TAG"),
     }
 }

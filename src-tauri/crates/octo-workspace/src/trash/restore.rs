@@ -1,4 +1,4 @@
-//! Out of the trash, back to where a thing was or elsewhere.
+//! Restores an item from the trash, to its original path or elsewhere.
 
 use super::{
     Removal, Slip, Trash, TrashError, exists, slip,
@@ -15,58 +15,59 @@ use std::{
     time::SystemTime,
 };
 
-/// Names that are tried for a second copy before it is given up.
+/// The maximum number of numbered names tried for a second copy.
 const NUMBERED: u32 = 10_000;
 
-/// What to do where the name is taken.
+/// The behaviour if the target name is taken.
 #[derive(Clone, Debug, PartialEq)]
 pub enum IfTaken {
-    /// Nothing; the error names what is there.
+    /// Fail; the error names the existing item.
     Refuse,
-    /// Move what is there to the trash.
+    /// Move the existing item to the trash.
     Replace(Removal),
-    /// Take a name with a number: `a (2).txt`.
+    /// Use a numbered name: `a (2).txt`.
     KeepBoth,
 }
 
-/// A thing that is where another one is to be restored.
+/// An item that occupies the target of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Present {
     /// Its path.
     pub path: PathBuf,
     /// Its form.
     pub form: octo_protocol::TrashForm,
-    /// Its own size in bytes; of a folder 0.
+    /// Its own size in bytes; 0 for a folder.
     pub size: u64,
-    /// When it was last changed.
+    /// The time of its last change.
     pub modified: Option<SystemTime>,
 }
 
-/// What was brought back.
+/// The result of a restore.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PutBack {
-    /// Where it is.
+    /// The restored path.
     pub path: PathBuf,
-    /// What was there, and is in the trash now.
+    /// The item that was there before, now in the trash.
     pub replaced: Option<Slip>,
 }
 
-/// Where a copy is becoming the restored thing, so that a kill in between neither loses nor doubles it.
+/// The path where a copy becomes the restored item; after a kill in between, it prevents loss and duplication.
 #[derive(Serialize, Deserialize)]
 struct Landing {
     #[serde(with = "slip::raw")]
     path: PathBuf,
-    /// The copy's number in its file system, once it is whole.
+    /// The copy's inode number, once the copy is complete.
     inode: Option<u64>,
 }
 
 impl Trash {
-    /// Brings a thing back to `to`, an absolute path; folders above it that are missing are made. It is out of the
+    /// Restores an item to `to`, an absolute path, and creates missing parent folders. The item has left the
     /// trash when this returns.
     ///
     /// # Errors
-    /// [`TrashError`]; the thing is still in the trash then. Only what was to be replaced may have gone to the trash
-    /// already; it is put back where that can be done.
+    ///
+    /// [`TrashError`]; the item is still in the trash then. Only the item to replace may already be in the
+    /// trash; it is put back if possible.
     pub fn put_back(&self, id: TrashId, to: &Path, if_taken: &IfTaken) -> Result<PutBack, TrashError> {
         let lock = match slip::Opened::of(&self.entry(id)) {
             slip::Opened::Read(_, lock) => Some(lock),
@@ -114,7 +115,7 @@ impl Trash {
         }
     }
 
-    /// Copies beside the target, compares, and gives the copy its name in one step.
+    /// Copies to the target's folder, compares, and renames the copy in one step.
     fn land_copy(&self, id: TrashId, spot: &Spot) -> Result<(), TrashError> {
         let content = self.content(id);
         let beside =
@@ -139,8 +140,8 @@ impl Trash {
         copied
     }
 
-    /// After a kill: whether the thing had landed already, and so is still here by mistake. A copy that had not
-    /// landed is removed.
+    /// After a kill, returns whether the item had already been restored and is still here by mistake. Removes
+    /// an incomplete copy.
     pub(super) fn had_landed(&self, id: TrashId) -> bool {
         let mark = self.entry(id).join("landing.json");
         let Ok(text) = fs::read(&mark) else { return false };
@@ -169,7 +170,7 @@ fn write_landing(entry: &Path, landing: &Landing) -> io::Result<()> {
     Ok(())
 }
 
-/// Something may have come there since it was looked at.
+/// Converts the error: the target may have become occupied since the check.
 fn taken_or(path: &Path, error: io::Error) -> TrashError {
     match Present::at(path) {
         Some(present) if error.kind() == io::ErrorKind::AlreadyExists => TrashError::Taken(Box::new(present)),
@@ -178,7 +179,7 @@ fn taken_or(path: &Path, error: io::Error) -> TrashError {
 }
 
 impl Present {
-    /// What is at a path, links not followed.
+    /// Returns the item at a path, without following links.
     pub fn at(path: &Path) -> Option<Self> {
         let meta = fs::symlink_metadata(path).ok()?;
         let size = if meta.is_dir() { 0 } else { meta.len() };
@@ -196,10 +197,10 @@ pub(super) fn form(meta: &Metadata) -> octo_protocol::TrashForm {
     }
 }
 
-/// The first free name with a number, beside a name that is taken.
+/// Returns the first free numbered name next to a taken one.
 fn free_beside(spot: &Spot, to: &Path) -> Result<Spot, TrashError> {
     let name = to.file_name().unwrap_or_default();
-    // `a.tar.gz` keeps only its last part apart; a dotfile has none.
+    // `a.tar.gz` has only its last part as extension; a dotfile has none.
     let (stem, extension) = (to.file_stem().unwrap_or(name), to.extension());
     for number in 2..NUMBERED {
         let mut numbered = OsString::from(stem);

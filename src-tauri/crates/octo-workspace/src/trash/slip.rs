@@ -1,4 +1,4 @@
-//! The slip: what is known of a thing in the trash, beside it on the disk.
+//! The slip: the metadata of a trash entry, stored with it on disk.
 
 use octo_protocol::{Millis, RemovedBy, SessionId, TrashId};
 use serde::{Deserialize, Serialize};
@@ -9,45 +9,45 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The version of the slip's shape.
+/// The format version of the slip.
 const VERSION: u32 = 1;
 
-/// Who deletes something, and where.
+/// The author and context of a deletion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Removal {
-    /// Who.
+    /// The author.
     pub who: RemovedBy,
-    /// The session it happens in.
+    /// The session it happens in, if any.
     pub session: Option<SessionId>,
     /// The folder that session works in.
     pub project: Option<String>,
-    /// The command that does it.
+    /// The command that deletes.
     pub command: Option<String>,
 }
 
-/// What is known of a thing that was moved to the trash. Its form, mode and size are those of its content.
+/// The metadata of an item in the trash. Form, mode and size are read from its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slip {
     v: u32,
     /// Its id.
     pub id: TrashId,
-    /// Where it was: absolute, its folder's links followed.
+    /// Its original path: absolute, with its parents' links followed.
     #[serde(with = "raw")]
     pub path: PathBuf,
-    /// When it was deleted, in milliseconds since 1970.
+    /// The time of deletion, in milliseconds since 1970.
     pub at: Millis,
-    /// By whom.
+    /// The author and context.
     pub removal: Removal,
     pub(super) how: How,
 }
 
-/// How a thing gets into the trash.
+/// The way an item moves into the trash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum How {
-    /// In one step.
+    /// By a rename.
     Rename,
-    /// Copied; the original then steps aside under [`Slip::aside`] and is removed.
+    /// By a copy; the original is then renamed to [`Slip::aside`] and removed.
     Copy,
 }
 
@@ -56,24 +56,24 @@ impl Slip {
         Self { v: VERSION, id, path, at: now(), removal, how }
     }
 
-    /// Where the original of a copied thing lies once it may go.
+    /// Returns the path of a copied item's original once it may be removed.
     pub(super) fn aside(&self) -> PathBuf {
         self.path.with_file_name(format!(".octo-removing-{}", self.id))
     }
 
-    /// The thing's name, as bytes.
+    /// Returns the item's name, as bytes.
     pub fn name(&self) -> OsString {
         self.path.file_name().map(OsString::from).unwrap_or_default()
     }
 }
 
-/// A slip as it was found.
+/// The result of opening a slip.
 pub(super) enum Opened {
-    /// Another process works on it.
+    /// Another process works on the entry.
     Locked,
-    /// There is none, or it cannot be read.
+    /// The slip is missing or unreadable.
     Unreadable,
-    /// This is it; nobody else works on it while the lock is held.
+    /// The slip, with the lock that keeps other processes away.
     Read(Box<Slip>, File),
 }
 
@@ -83,7 +83,7 @@ impl Opened {
         match file.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => return Self::Locked,
-            // A file system without locks: the entry is as good as free.
+            // A file system without locks: the entry counts as free.
             Err(fs::TryLockError::Error(_)) => {}
         }
         let mut text = Vec::new();
@@ -97,12 +97,12 @@ impl Opened {
     }
 }
 
-/// Whether somebody works on the entry.
+/// Whether a process works on the entry.
 pub(super) fn is_locked(entry: &Path) -> bool {
     matches!(Opened::of(entry), Opened::Locked)
 }
 
-/// Writes a slip into its folder and keeps it locked. On the disk when this returns.
+/// Writes a slip into its folder and keeps it locked. It is flushed to disk when this returns.
 pub(super) fn write(folder: &Path, slip: &Slip) -> io::Result<File> {
     use std::io::Write;
     let mut file = File::options().create_new(true).write(true).open(folder.join("slip.json"))?;
@@ -114,13 +114,13 @@ pub(super) fn write(folder: &Path, slip: &Slip) -> io::Result<File> {
     Ok(file)
 }
 
-/// Milliseconds since 1970.
+/// Returns the milliseconds since 1970.
 pub(super) fn now() -> Millis {
     let past = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     past.map_or(0, |past| Millis::try_from(past.as_millis()).unwrap_or(Millis::MAX))
 }
 
-/// A path in JSON: its text, or its bytes where it is not text.
+/// A path in JSON: its text, or its bytes if it is not text.
 pub(super) mod raw {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A place in a folder that is held open: whatever its path leads to later, the folder stays the same one.
+//! A name in an open folder: wherever its path leads later, the folder stays the same one.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -10,12 +10,12 @@ use std::{
 pub(super) struct Spot {
     #[cfg(unix)]
     parent: std::os::fd::OwnedFd,
-    /// The folder's real path.
+    /// Returns the folder's real path.
     folder: PathBuf,
     name: OsString,
 }
 
-/// What is at a spot.
+/// The object at a spot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub kind: FoundKind,
@@ -36,7 +36,7 @@ pub(super) enum FoundKind {
 }
 
 impl Spot {
-    /// The spot a path names. The folder must be there; what is in it need not be.
+    /// Opens the spot a path names. The folder must exist; the name need not.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
         let above = match path.parent() {
@@ -46,7 +46,7 @@ impl Spot {
         Self::in_folder(above, &name)
     }
 
-    /// The real path.
+    /// Returns the real path.
     pub(super) fn path(&self) -> PathBuf {
         self.folder.join(&self.name)
     }
@@ -56,7 +56,7 @@ impl Spot {
         &self.folder
     }
 
-    /// Another name in the same folder.
+    /// Returns another name in the same folder.
     pub(super) fn beside(&self, name: &OsStr) -> io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
@@ -79,7 +79,7 @@ impl Spot {
         let access = OFlags::RDONLY;
         let flags = access | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let parent = rustix::fs::open(&real, flags, Mode::empty())?;
-        // Between the two looks a folder on the way may have been swapped for a link.
+        // Between the two checks a parent folder may have been swapped for a link.
         let (held, named) = (rustix::fs::fstat(&parent)?, fs::symlink_metadata(&real)?);
         #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
         let same = u64::try_from(held.st_dev).is_ok_and(|device| device == named.dev())
@@ -91,7 +91,7 @@ impl Spot {
         Ok(Self { parent, folder: real, name: name.to_owned() })
     }
 
-    /// What is there, links not followed.
+    /// Returns the object here, without following links.
     pub(super) fn look(&self) -> io::Result<Found> {
         use rustix::fs::{AtFlags, FileType};
         let stat = rustix::fs::statat(&self.parent, self.name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW)?;
@@ -107,23 +107,23 @@ impl Spot {
         Ok(Found { kind, device, inode: stat.st_ino })
     }
 
-    /// Moves what is there to a path of Octo's own, where nothing may be yet.
+    /// Moves the object to an unused path of Octo's own.
     pub(super) fn move_to(&self, to: &Path) -> io::Result<()> {
         move_fresh(&self.parent, &self.name, rustix::fs::CWD, to.as_os_str())
     }
 
-    /// Moves something of Octo's own here, where nothing may be yet.
+    /// Moves one of Octo's own items here, to an unused name.
     pub(super) fn take_from(&self, from: &Path) -> io::Result<()> {
         move_fresh(rustix::fs::CWD, from.as_os_str(), &self.parent, &self.name)
     }
 
-    /// Gives what is there another name in the same folder, where nothing may be yet.
+    /// Renames the object to an unused name in the same folder.
     pub(super) fn rename(&self, other: &Self) -> io::Result<()> {
         move_fresh(&self.parent, &self.name, &other.parent, &other.name)
     }
 }
 
-/// Renames; never onto something.
+/// Renames without ever replacing an existing path.
 #[cfg(unix)]
 fn move_fresh(
     from: impl std::os::fd::AsFd,
@@ -135,7 +135,7 @@ fn move_fresh(
     {
         use rustix::{fs::RenameFlags, io::Errno};
         match rustix::fs::renameat_with(&from, old, &to, new, RenameFlags::NOREPLACE) {
-            // A file system that does not know the flag.
+            // The file system does not support the flag.
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             done => return Ok(done?),
         }
@@ -153,7 +153,7 @@ impl Spot {
         Ok(Self { folder: folder.canonicalize()?, name: name.to_owned() })
     }
 
-    /// What is there, links not followed.
+    /// Returns the object here, without following links.
     pub(super) fn look(&self) -> io::Result<Found> {
         let meta = fs::symlink_metadata(self.path())?;
         let kind = if meta.is_symlink() {
@@ -166,17 +166,17 @@ impl Spot {
         Ok(Found { kind, device: 0, inode: 0 })
     }
 
-    /// Moves what is there to a path of Octo's own, where nothing may be yet.
+    /// Moves the object to an unused path of Octo's own.
     pub(super) fn move_to(&self, to: &Path) -> io::Result<()> {
         move_fresh(&self.path(), to)
     }
 
-    /// Moves something of Octo's own here, where nothing may be yet.
+    /// Moves one of Octo's own items here, to an unused name.
     pub(super) fn take_from(&self, from: &Path) -> io::Result<()> {
         move_fresh(from, &self.path())
     }
 
-    /// Gives what is there another name in the same folder, where nothing may be yet.
+    /// Renames the object to an unused name in the same folder.
     pub(super) fn rename(&self, other: &Self) -> io::Result<()> {
         move_fresh(&self.path(), &other.path())
     }
@@ -191,7 +191,7 @@ fn move_fresh(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 impl FoundKind {
-    /// Whether it is a folder.
+    /// Returns the guard's kind: folder or other.
     pub(super) fn guarded_as(self) -> super::guard::Kind {
         match self {
             Self::Folder => super::guard::Kind::Folder,

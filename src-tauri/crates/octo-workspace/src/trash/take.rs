@@ -1,4 +1,4 @@
-//! Into the trash.
+//! Moves items into the trash.
 
 use super::{
     Refusal, Removal, Slip, Trash, TrashError, exists, guard,
@@ -13,21 +13,21 @@ use std::{
     path::Path,
 };
 
-/// The most that is copied from another file system, in bytes: about half a minute on a slow disk.
+/// The maximum bytes copied from another file system: about half a minute on a slow disk.
 pub const COPY_BYTES: u64 = 2 << 30;
 
-/// The most files that are copied from another file system.
+/// The maximum number of files copied from another file system.
 pub const COPY_FILES: u64 = 200_000;
 
-/// What became of a move that was interrupted.
+/// The outcome of an interrupted move.
 pub(super) enum Finished {
-    /// The thing is in the trash, and only there.
+    /// The item is in the trash, and only there.
     Here,
-    /// The thing is where it was, and only there.
+    /// The item is at its original path, and only there.
     Nothing,
 }
 
-/// An entry that was begun. Held until the thing is in it or it is given up.
+/// An entry in progress, locked until the item is in it or the move is abandoned.
 struct Begun<'a> {
     trash: &'a Trash,
     slip: Slip,
@@ -35,15 +35,16 @@ struct Begun<'a> {
 }
 
 impl Trash {
-    /// Moves a thing to the trash. A link is moved as a link. The last part of the path must be a name.
+    /// Moves an item to the trash. A link is moved as a link. The last part of the path must be a name.
     ///
     /// # Errors
+    ///
     /// [`TrashError`]; nothing was changed then.
     pub fn take(&self, path: &Path, removal: &Removal) -> Result<Slip, TrashError> {
         self.take_within(path, removal, COPY_BYTES)
     }
 
-    /// As [`Trash::take`], with another limit to what is copied.
+    /// Like [`Trash::take`], with another copy limit.
     pub(super) fn take_within(&self, path: &Path, removal: &Removal, most: u64) -> Result<Slip, TrashError> {
         let spot = Spot::of(path).map_err(TrashError::Thing)?;
         let found = spot.look().map_err(TrashError::Thing)?;
@@ -69,7 +70,7 @@ impl Trash {
         }
     }
 
-    /// Writes the slip, so that whatever happens next can be finished or taken back.
+    /// Writes the slip, from which any later interruption can be finished or undone.
     fn begin(&self, spot: &Spot, removal: &Removal, how: How) -> Result<Begun<'_>, TrashError> {
         let id = TrashId::new();
         let slip = Slip::new(id, spot.path(), removal.clone(), how);
@@ -77,7 +78,7 @@ impl Trash {
         let written = || -> io::Result<File> {
             fs::create_dir(&begin)?;
             let lock = slip::write(&begin, &slip)?;
-            // Seen by others only once it is whole and locked.
+            // Visible to others only once it is complete and locked.
             fs::rename(&begin, self.entry(id))?;
             File::create(self.mark(id))?;
             Ok(lock)
@@ -104,8 +105,8 @@ impl Trash {
         }
     }
 
-    /// Copies, compares, and only then lets the original go: it steps aside in one rename, is compared with what
-    /// was copied once more, and is removed.
+    /// Copies, compares, and only then removes the original: renames it, compares it with the copy once more,
+    /// and deletes it.
     fn copy_in(&self, spot: &Spot, slip: &Slip, most: u64) -> Result<(), TrashError> {
         let entry = self.entry(slip.id);
         let before = Picture::of(&spot.path()).map_err(TrashError::Thing)?;
@@ -138,7 +139,7 @@ impl Trash {
         })
     }
 
-    /// Brings a move that was interrupted to one of its two ends.
+    /// Brings an interrupted move to one of its two ends.
     pub(super) fn finish(&self, slip: &Slip) -> io::Result<Finished> {
         let here = self.holds(slip.id);
         match slip.how {
@@ -153,7 +154,7 @@ impl Trash {
                     return Ok(if here { Finished::Here } else { Finished::Nothing });
                 }
                 if !exists(&aside) {
-                    // The original never stepped aside: it is whole in its place.
+                    // The original was never renamed: it is intact at its path.
                     return Ok(Finished::Nothing);
                 }
                 if here && tree::compare(&aside, &self.content(slip.id)).is_ok() {
@@ -169,7 +170,7 @@ impl Trash {
     }
 }
 
-/// From here on the thing is in the trash, whatever is left of its original.
+/// Settles the entry: from here on the item is in the trash, whatever remains of its original.
 fn settle(entry: &Path) -> io::Result<()> {
     File::create(entry.join("there"))?.sync_all()?;
     octo_store::flush_folder(entry)
@@ -182,10 +183,10 @@ fn remove_aside(aside: &Path) {
 }
 
 impl Begun<'_> {
-    /// Nothing was moved: the entry goes again.
+    /// Nothing was moved: removes the entry.
     fn give_up(self) {
         let Self { trash, slip, lock } = self;
-        // Still locked while it goes, so that nobody takes it for one left behind.
+        // Locked during the removal, so no other process takes it for an abandoned one.
         trash.drop_entry(slip.id);
         drop(lock);
     }

@@ -46,7 +46,7 @@ impl Place {
     }
 }
 
-/// Everything below a folder: kind, content, mode and time of change.
+/// Returns everything below a folder: kind, content, mode and modification time.
 fn picture(root: &Path) -> BTreeMap<PathBuf, (String, Vec<u8>, u32, SystemTime)> {
     let mut all = BTreeMap::new();
     tree::walk(root, &mut |path, meta| {
@@ -58,7 +58,7 @@ fn picture(root: &Path) -> BTreeMap<PathBuf, (String, Vec<u8>, u32, SystemTime)>
             tree::Kind::Special => ("special", Vec::new()),
         };
         let mode = std::os::unix::fs::PermissionsExt::mode(&meta.permissions());
-        // A link's own time cannot be given.
+        // A link's own time cannot be set.
         let time = if kind == "link" { SystemTime::UNIX_EPOCH } else { meta.modified()? };
         all.insert(below, (kind.to_owned(), content, mode, time));
         Ok(())
@@ -67,7 +67,7 @@ fn picture(root: &Path) -> BTreeMap<PathBuf, (String, Vec<u8>, u32, SystemTime)>
     all
 }
 
-/// A tree with everything that is hard to keep.
+/// Creates a tree with everything that is hard to preserve.
 fn hard_tree(place: &Place) -> PathBuf {
     use std::os::unix::{ffi::OsStrExt, fs::PermissionsExt};
     let root = place.work.join("hard");
@@ -162,7 +162,7 @@ fn a_folder_that_became_a_link_is_not_restored_through() {
     std::os::unix::fs::symlink("elsewhere", place.work.join("sub")).unwrap();
     assert!(matches!(place.trash.put_back(slip.id, &path, &IfTaken::Refuse), Err(TrashError::Elsewhere(_))));
     assert!(place.trash.holds(slip.id) && !exists(&place.work.join("elsewhere/a.txt")));
-    // A link itself is taken as a link, through a real folder.
+    // A link itself is removed as a link, through a real folder.
     let link = place.take(&place.work.join("sub"));
     assert_eq!(fs::read_link(place.trash.content(link.id)).unwrap(), Path::new("elsewhere"));
 }
@@ -263,7 +263,7 @@ fn only_folders_that_prove_it_can_be_made_again() {
     assert_eq!(made, [true, false, true, false]);
 }
 
-/// Another file system, where this machine lets one be used.
+/// Returns a folder on another file system, if this machine has one.
 fn elsewhere() -> Option<tempfile::TempDir> {
     let shm = Path::new("/dev/shm");
     let same = |one: &Path, other: &Path| {
@@ -315,7 +315,7 @@ fn what_cannot_be_copied_from_elsewhere_stays() {
 fn an_interrupted_copy_is_finished_or_taken_back() {
     let Some(other) = elsewhere() else { return };
     let base = other.path().canonicalize().unwrap();
-    // How far it came: nothing, part of the copy, all of it, the original aside, settled.
+    // The stages: nothing, part of the copy, all of it, the original renamed, settled.
     for stage in 0..5 {
         let place = Place::new();
         let path = base.join(format!("thing-{stage}"));
@@ -368,18 +368,18 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The paths of the steps: two folders and what is in them.
+/// The paths of the steps: two folders and their content.
 const PATHS: [&str; 6] = ["a", "d", "d/x", "d/y", "e", "e/z"];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
-    /// Whatever is removed and restored in whatever order: every byte that was not overwritten or purged is either
-    /// in its place or in the trash, once.
+    /// For any order of removals and restores, every byte that was not overwritten or purged is either at its
+    /// path or in the trash, once.
     #[test]
     fn no_byte_is_lost_or_doubled(steps in proptest::collection::vec(step(), 1..30)) {
         let place = Place::new();
         let mut bytes = 0_u32;
-        // Every content is told apart by a number of its own.
+        // A unique number identifies every content.
         let mut alive: Vec<Vec<u8>> = Vec::new();
         let contents = |place: &Place| {
             let mut found = Vec::new();
@@ -416,7 +416,7 @@ proptest! {
                         1 => IfTaken::KeepBoth,
                         _ => IfTaken::Replace(removal()),
                     };
-                    // A parent that is a file now refuses, and that is right.
+                    // A parent that is now a file refuses, correctly.
                     let _ = place.trash.put_back(slip.id, &slip.path, &if_taken);
                 }
                 Step::Purge(which) => {

@@ -1,4 +1,4 @@
-//! Whole trees: looked at, copied, compared, flushed, removed. Links are never followed.
+//! Whole trees: listed, copied, compared, flushed, removed. Links are never followed.
 
 use super::TrashError;
 use octo_store::{flush_file, flush_folder};
@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What a tree is made of, without its contents.
+/// The parts of a tree, without their contents.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Picture(Vec<Part>);
 
@@ -21,7 +21,7 @@ struct Part {
     modified: Option<std::time::SystemTime>,
 }
 
-/// What a part is.
+/// The kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
@@ -42,7 +42,7 @@ pub(super) fn kind(meta: &Metadata) -> Kind {
     }
 }
 
-/// Every part of a tree, itself first, a folder before what is in it, names in order.
+/// Lists every part of a tree: itself first, a folder before its content, names in order.
 pub(super) fn walk(
     root: &Path,
     visit: &mut impl FnMut(&Path, &Metadata) -> io::Result<()>,
@@ -90,21 +90,21 @@ impl Picture {
         self.0.iter().filter(|part| part.kind != Kind::Folder).count() as u64
     }
 
-    /// The first part that cannot be copied.
+    /// Returns the first part that cannot be copied.
     pub(super) fn special(&self) -> Option<PathBuf> {
         self.0.iter().find(|part| part.kind == Kind::Special).map(|part| part.below.clone())
     }
 }
 
-/// Copies a tree to a path that is free, with modes, times and links. What cannot be kept is an error, except
-/// owners that only the system's administrator may give.
+/// Copies a tree to an unused path, with modes, times and links. Failure to preserve any of these is an error,
+/// except for owners, which only the administrator may set.
 pub(super) fn copy(from: &Path, to: &Path) -> Result<(), TrashError> {
     let mut folders = Vec::new();
     walk(from, &mut |path, meta| {
         let target = join(to, path.strip_prefix(from).unwrap_or(Path::new("")));
         match kind(meta) {
             Kind::Folder => {
-                // Writable until all is in it.
+                // Writable until its content is complete.
                 fs::create_dir(&target)?;
                 folders.push((target, meta.clone()));
             }
@@ -145,7 +145,7 @@ fn open_folder(path: &Path) -> io::Result<File> {
     File::options().access_mode(FILE_WRITE_ATTRIBUTES).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(path)
 }
 
-/// Opens a file that was an ordinary one a moment ago and must not have become a link or a pipe since.
+/// Opens a file that was ordinary a moment ago, and fails if it has become a link or a pipe.
 fn open_plain(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     let file = {
@@ -168,7 +168,7 @@ fn link(_target: &Path, _at: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Gives a copy the owner, mode and times of its original.
+/// Sets the owner, mode and times of a copy to those of its original.
 fn dress(copy: &File, meta: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -179,7 +179,7 @@ fn dress(copy: &File, meta: &Metadata) -> io::Result<()> {
         {
             tracing::debug!(%error, "the owner of a moved file could not be kept");
         }
-        // After the owner: changing it clears the set-user-id bits.
+        // After the owner: changing the owner clears the set-user-id bits.
         copy.set_permissions(fs::Permissions::from_mode(meta.mode() & 0o7777))?;
     }
     let mut times = FileTimes::new();
@@ -192,7 +192,7 @@ fn dress(copy: &File, meta: &Metadata) -> io::Result<()> {
     copy.set_times(times)
 }
 
-/// Whether a copy holds what its original does, read from both byte for byte.
+/// Checks that a copy equals its original, byte for byte.
 pub(super) fn compare(original: &Path, copy: &Path) -> Result<(), TrashError> {
     let list = |root: &Path| -> io::Result<Vec<(PathBuf, Kind, u64)>> {
         let mut parts = Vec::new();
@@ -250,7 +250,7 @@ pub(super) fn flush(root: &Path) -> io::Result<()> {
     root.parent().map_or(Ok(()), flush_folder)
 }
 
-/// Removes a tree of Octo's own, also where its folders forbid it. One that is not there is no error.
+/// Removes one of Octo's own trees, even if its folders are read-only. A missing one is no error.
 pub(super) fn remove(root: &Path) -> io::Result<()> {
     let meta = match fs::symlink_metadata(root) {
         Ok(meta) => meta,
@@ -269,7 +269,7 @@ pub(super) fn remove(root: &Path) -> io::Result<()> {
     }
 }
 
-/// Lets the owner into every folder of a tree.
+/// Gives the owner access to every folder of a tree.
 fn open_up(root: &Path) -> io::Result<()> {
     let mut waiting = vec![root.to_owned()];
     while let Some(folder) = waiting.pop() {

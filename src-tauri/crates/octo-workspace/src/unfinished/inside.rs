@@ -1,4 +1,4 @@
-//! Temporary files in the home itself: their places and names are known, so nobody has to note them.
+//! Temporary files in the home itself: their folders and names are known, so they need no notes.
 
 use std::{
     fs::{self, DirEntry},
@@ -7,8 +7,8 @@ use std::{
     time::Duration,
 };
 
-/// Folders of the home in which files are written under another name first, and how deep below them. The blobs have a
-/// sweep of their own.
+/// Folders of the home with temporary files, and the depth to search below them. The blobs have their own
+/// sweep.
 const PLACES: &[(&str, usize)] = &[
     ("", 0),
     ("agents", 0),
@@ -21,15 +21,16 @@ const PLACES: &[(&str, usize)] = &[
     ("time", 2),
 ];
 
-/// What such names begin with; then come letters and digits made up at random.
+/// The prefixes of such names; random letters and digits follow.
 const BEGINNINGS: &[&str] = &[".archive-", ".journal-", ".new-", ".output-", ".picture-", ".script-", ".tmp"];
-/// How many of these.
+/// The number of random characters.
 const RANDOM: usize = 6;
 
-/// No file takes so long to be written. One of the future is of a clock that was set back since, and stays.
+/// The age at which no write can still be in progress. A file from the future dates from before the clock was
+/// set back, and stays.
 const OLD: Duration = Duration::from_secs(60 * 60);
 
-/// Takes away what no living process can still be writing.
+/// Removes files that no living process can still be writing.
 pub(super) fn sweep(home: &Path) {
     for (place, depth) in PLACES {
         sweep_folder(&home.join(place), *depth);
@@ -84,10 +85,10 @@ mod tests {
             ("outputs/one/.output-aB3dE9", 2, false),
             ("time/pictures/one/.picture-aB3dE9", 2, false),
             ("time/restores/.journal-aB3dE9", 2, false),
-            // Somebody may be writing it; or the clock was wrong.
+            // A process may be writing it; or the clock was wrong.
             (".new-aB3dE8", 0, true),
             (".new-aB3dE7", -9_000, true),
-            // The person's, or elsewhere.
+            // The person's file, or in another folder.
             (".newly", 2, true),
             (".new-note.md", 2, true),
             ("tasks/.new-tasks", 2, true),

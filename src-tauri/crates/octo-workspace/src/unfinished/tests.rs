@@ -1,4 +1,4 @@
-//! What a process leaves behind when it is killed in the middle of writing.
+//! The files a process leaves behind when it is killed during a write.
 
 use super::*;
 use crate::{Files, Scope};
@@ -11,7 +11,7 @@ use std::{
 const HOME: &str = "OCTO_UNFINISHED_HOME";
 const WORK: &str = "OCTO_UNFINISHED_WORK";
 const KILLS: usize = 12;
-/// So much that most of the time is spent in the middle of a file.
+/// Large enough that a kill usually happens in the middle of a file.
 const LARGE: usize = 8 << 20;
 
 fn names(folder: &Path) -> Vec<String> {
@@ -28,7 +28,7 @@ fn lists(home: &Path) -> usize {
     fs::read_dir(home.join(FOLDER)).map_or(0, Iterator::count)
 }
 
-/// The process that is killed: run by the test below, which reads a line per file.
+/// The process that is killed: the test below runs it, and it prints a line per file.
 #[test]
 #[ignore = "run by the test of kills as a process of its own"]
 fn writer() {
@@ -124,7 +124,7 @@ fn only_what_has_a_name_of_octos_own_is_taken_away() {
     let away = work.join("unplugged/.octo-b.tmp");
     let noted = [work.join("thesis.md"), work.join(".octo-a.tmp"), work.join(".octo-copy"), away.clone()];
     let mut bytes: Vec<u8> = noted.iter().flat_map(|path| written(path)).collect();
-    // Cut short by the kill: nothing was made under this name yet.
+    // Truncated by the kill: no file was created under this name yet.
     bytes.extend_from_slice(&written(&work.join("thesis.md"))[..9]);
     fs::write(&list, bytes).unwrap();
     Unfinished::sweep(home.path());

@@ -1,4 +1,4 @@
-//! Random trees of tasks against a model that keeps a full copy of everything: every switch is exact to the
+//! Random trees of turns against a model that keeps a full copy of everything: every restore is exact to the
 //! byte. Seeded; a tenth of the full number unless it is a soak.
 
 use crate::world::{Home, Tree, World, cases, leftovers};
@@ -22,7 +22,7 @@ use std::{
 
 const FULL: usize = 5_000;
 
-/// Few names, so that they meet often: nested, hidden, not ASCII, not even text.
+/// Few names, so that they collide often: nested, hidden, not ASCII, not even text.
 const NAMES: [&[u8]; 12] = [
     b"a.txt",
     b".env",
@@ -43,7 +43,7 @@ const TARGETS: [&str; 5] = ["a.txt", "d", "d/x.bin", "nowhere", "../in/d/e"];
 #[derive(Clone, Debug)]
 enum Shell {
     Create(usize, Vec<u8>),
-    /// The same number of other bytes, in place: only the times tell.
+    /// The same number of other bytes, in place: only the times reveal it.
     Flip(usize),
     Append(usize, Vec<u8>),
     Delete(usize),
@@ -59,7 +59,7 @@ enum Work {
     Write(usize, Vec<u8>),
     WriteOutside(usize, Vec<u8>),
     Command(Vec<Shell>),
-    /// A command that still runs while the next things happen.
+    /// A command that still runs during the next steps.
     Background(Vec<Shell>, Vec<Shell>),
 }
 
@@ -114,7 +114,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 2..9)
 }
 
-/// Does it as far as the disk lets it: what fails changes nothing the model would not see.
+/// Runs the commands if the disk allows it: failed ones change nothing the model would not see.
 fn run(folder: &Path, commands: &[Shell]) {
     let at = |name: usize| folder.join(OsStr::from_bytes(NAMES[name]));
     let with_parents = |path: &Path| {
@@ -179,7 +179,7 @@ fn run(folder: &Path, commands: &[Shell]) {
 fn work_on(world: &World, task: TaskId, work: &Work) {
     let folder = world.folder();
     match work {
-        // What the tool refuses (a folder in its place, a link that leads outside) it does not change.
+        // Changes the tool refuses (a folder in its place, a link that leads outside) do not happen.
         Work::Write(name, content) => {
             let path = folder.join(OsStr::from_bytes(NAMES[*name]));
             let _ = world.files(&[]).write(&path, content);
@@ -205,7 +205,7 @@ fn work_on(world: &World, task: TaskId, work: &Work) {
     }
 }
 
-/// What the disk was like at the end of every task.
+/// State of the disk at the end of every turn.
 #[derive(Default)]
 struct Model {
     copies: BTreeMap<TaskNumber, Tree>,
@@ -231,7 +231,7 @@ impl Model {
 
 fn sequence(home: &Home, steps: &[Step]) -> (usize, usize) {
     let world = home.world();
-    // What was there before the first task.
+    // The files before the first turn.
     run(
         &world.folder(),
         &[
@@ -270,7 +270,7 @@ fn sequence(home: &Home, steps: &[Step]) -> (usize, usize) {
         }
     }
     if model.copies.len() > 1 {
-        // All the way back, from wherever it is.
+        // All the way back, from any state.
         model.switch(&world, 0);
     }
     fs::remove_dir_all(&world.base).unwrap();
@@ -280,7 +280,7 @@ fn sequence(home: &Home, steps: &[Step]) -> (usize, usize) {
 #[test]
 fn every_switch_is_exact_to_the_byte() {
     let cases = cases(FULL);
-    // Half of them look only at what they are told of, half at everything.
+    // Half of them check only reported changes, half check everything.
     let (watched, mut unwatched) = (Home::new(), Home::new());
     unwatched.limits.watched = 0;
     let config =

@@ -1,4 +1,4 @@
-//! `kill -9` at random moments of restores, and of what ends them at the next start: never a mixed state.
+//! `kill -9` at random moments of restores, and of their recovery at the next start: never a mixed state.
 
 use crate::world::{Home, Tree, World, cases, leftovers};
 use octo_workspace::{RecoveredAs, Selection};
@@ -14,13 +14,13 @@ use std::{
 };
 
 const FULL: usize = 200;
-/// What has to have been cut off at least once.
+/// Phases that must have been interrupted at least once.
 const PARTS: [&str; 2] = ["finished", "not begun"];
 const BASE: &str = "OCTO_TIME_CRASH_BASE";
 const SESSION: &str = "OCTO_TIME_CRASH_SESSION";
 const TARGET: &str = "OCTO_TIME_CRASH_TARGET";
 
-/// The process that is killed. It goes to the task it is told, or, told none, ends what was left unfinished.
+/// The process that is killed. It restores the given turn or, without one, finishes the interrupted restore.
 #[test]
 #[ignore = "run by the crash test as a process of its own"]
 fn restorer() {
@@ -60,7 +60,7 @@ fn start(home: &Home, world: &World, target: Option<u32>) -> (Child, impl Iterat
     (child, lines)
 }
 
-/// Everything that can happen to a path, many times over.
+/// Creates everything that can happen to a path, many times over.
 fn fill(folder: &Path) {
     for number in 0..12 {
         let place = folder.join(format!("d{number}"));
@@ -90,12 +90,12 @@ fn change(folder: &Path) {
     fs::write(folder.join("d0"), "a file now").unwrap();
 }
 
-/// What a restore has written of what it is about to do.
+/// Returns the journals of a restore's planned changes.
 fn journals(home: &Home) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(home.octo().join("time/restores")).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
-/// Whether a restore prepares what it will change, or is past that.
+/// Returns whether a restore is preparing its changes and not yet applying them.
 fn is_preparing(home: &Home) -> bool {
     journals(home).next().is_some()
 }
@@ -116,7 +116,7 @@ fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
     copies.insert(task, world.tree());
     let active = |world: &World| world.machine.tree(world.session).unwrap().active;
 
-    // How long it takes when nobody disturbs it.
+    // Its duration without interruptions.
     let mut longest = Duration::ZERO;
     for target in [0, task] {
         let (mut child, mut lines) = start(&home, &world, Some(target));
@@ -127,7 +127,7 @@ fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
         assert_eq!((active(&world), &world.tree()), (target, &copies[&target]));
     }
 
-    // A fixed row of numbers: where each kill falls is decided by the machine's timing around them.
+    // A fixed series of numbers; the machine's timing around them decides where each kill happens.
     let mut salt = 0x9e37_79b9_u64;
     let mut random = move |below: u64| {
         salt ^= salt << 13;
@@ -137,7 +137,7 @@ fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
     };
     let mut met: BTreeMap<&str, usize> = BTreeMap::new();
     let is_missed = |met: &BTreeMap<&str, usize>| PARTS.iter().any(|part| !met.contains_key(part));
-    // Where a kill falls is up to the machine: there are more of them until each part of a restore was met.
+    // The machine decides where a kill happens, so kills are repeated until each phase of a restore was met.
     for kill in 0..kills * 10 {
         if kill >= kills && !is_missed(&met) {
             break;
@@ -146,8 +146,8 @@ fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
         let to = if from == 0 { task } else { 0 };
         let (mut child, _lines) = start(&home, &world, Some(to));
         let micros = u64::try_from(longest.as_micros()).unwrap() * 11 / 10;
-        // One of three falls anywhere, one into preparing, and one into the short time in which files change: on
-        // a machine that is busy with other things, chance alone would miss these.
+        // One in three happens anywhere, one during the preparation, and one in the short time in which files
+        // change: on a busy machine, chance alone would miss these.
         let (reached, fraction): (fn(&Home) -> bool, _) = match kill % 3 {
             0 => (|_| true, 1),
             1 => (is_preparing, 100),
@@ -156,7 +156,7 @@ fn kill_9_at_any_moment_leaves_one_state_or_the_other() {
         while !reached(&home) && child.try_wait().unwrap().is_none() {
             std::hint::spin_loop();
         }
-        // The moment is what is tried, nothing waits for it.
+        // The random moment is the point of the test; nothing waits for it.
         std::thread::sleep(Duration::from_micros(random(micros / fraction)));
         child.kill().unwrap();
         child.wait().unwrap();
@@ -199,7 +199,7 @@ fn what_somebody_changed_after_the_crash_is_not_overwritten() {
     fill(&world.folder());
     let before = world.tree();
     world.command(change);
-    // Killed when everything was about to change: the journal stands, and nothing else happened.
+    // Killed when everything was about to change: the journal exists, and nothing else happened.
     let (mut child, mut lines) = start(&home, &world, Some(0));
     let journals = home.octo().join("time/restores");
     let forward = || {

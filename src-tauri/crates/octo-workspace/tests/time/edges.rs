@@ -1,4 +1,4 @@
-//! What stands in the way of a restore: other people's changes, links, damage, full and read-only disks.
+//! Obstacles to a restore: other people's changes, links, damage, full and read-only disks.
 
 use crate::world::{Home, World, leftovers};
 use octo_protocol::{
@@ -51,7 +51,7 @@ fn what_somebody_changed_since_is_listed_and_stays_unless_it_is_named() {
     assert_eq!(fs::read_to_string(&both).unwrap(), "0");
     assert_eq!(fs::read_to_string(&only).unwrap(), "mine too");
     assert_eq!(fs::read_to_string(world.path("unrelated")).unwrap(), "mine alone");
-    // What was overwritten is in the safety entry.
+    // The overwritten content is in the safety entry.
     let safety = report.safety.unwrap();
     let plan =
         world.machine.plan(world.session, safety, Selection::Files(BTreeSet::from([both.clone()]))).unwrap();
@@ -74,7 +74,7 @@ fn an_undo_takes_back_what_the_task_did_and_not_what_the_person_did_before_it() 
     assert_eq!(fs::read_to_string(&path).unwrap(), "2");
     world.switch(0);
     assert_eq!(fs::read_to_string(&path).unwrap(), "0");
-    // What is seen of task 1 is its own work.
+    // Turn 1 shows only its own changes.
     let changes = world.machine.changes(world.session, 1).unwrap();
     assert_eq!((changes.paths[0].added, changes.paths[0].removed), (Some(1), Some(1)));
     let compared = world.machine.compare(world.session, 1, &path, CompareWith::Before).unwrap();
@@ -208,7 +208,7 @@ fn nothing_is_written_outside_of_what_was_recorded() {
     let home = Home::new();
     let world = home.world();
     world.write(&world.path("a"), b"1");
-    // A row no recorder writes: the path is neither in a folder of the session nor was it named by a tool.
+    // A row no recorder writes: the path is neither in a folder of the session nor named by a tool.
     let path = world.base.join("out/stranger");
     fs::write(&path, "theirs").unwrap();
     let (session, bytes) = (world.session, path.to_str().unwrap().as_bytes().to_vec());
@@ -255,7 +255,7 @@ fn missing_or_damaged_content_is_found_before_anything_changes() {
         }
         assert_eq!(ApiError::from(error).key, format!("time.{damage}"));
         assert_eq!(world.tree(), before);
-        // One file that is whole can still be had.
+        // A single intact file can still be restored.
         let plan = world
             .machine
             .plan(world.session, 0, Selection::Files(BTreeSet::from([world.path("a")])))
@@ -326,7 +326,7 @@ fn nothing_is_written_without_a_task_or_a_record() {
     world.machine.end_task(task).unwrap();
     assert!(world.files(&[]).write(&path, b"2").is_err());
     assert_eq!(fs::read(&path).unwrap(), b"1");
-    // Folders that were made for it go with it.
+    // Folders created for it are removed with it.
     world.switch(0);
     assert!(!world.path("sub").exists());
 }
@@ -370,7 +370,7 @@ fn a_running_command_and_an_open_task_survive_a_restart() {
     assert_eq!(fs::read_to_string(world.path("a")).unwrap(), "old");
 }
 
-/// A file system of its own; unmounted when dropped.
+/// A separate file system; unmounted when dropped.
 struct Disk(PathBuf);
 
 impl Disk {

@@ -1,4 +1,4 @@
-//! The time machine over a real store and a real disk, through its public face.
+//! The time machine over a real store and a real disk, through its public API.
 
 #![cfg(unix)]
 #![expect(

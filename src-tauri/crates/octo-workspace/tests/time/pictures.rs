@@ -1,4 +1,4 @@
-//! What a picture keeps, what it leaves out, and whose content it need not keep a second time.
+//! The contents of a snapshot, its omissions, and content it need not store twice.
 
 use crate::world::Home;
 use octo_protocol::Unsaved;
@@ -110,7 +110,7 @@ fn a_limit_of_entries_never_makes_known_things_absent() {
         }
     }
     world.command(|folder| fs::write(folder.join("new"), "x").unwrap());
-    // Another process with room for all: what it sees for the first time is not what a command created.
+    // Another process with space for all: files it sees for the first time were not created by a command.
     home.limits = Limits::default();
     let world = crate::world::World { machine: home.machine(), ..world };
     let before = world.tree();
@@ -126,7 +126,7 @@ fn a_change_that_only_the_clock_could_hide_is_seen() {
     let home = Home::new();
     let world = home.world();
     let path = world.path("a");
-    // Right before the picture, then the same length within the same tick, with the old time put back.
+    // Right before the snapshot, then the same length within the same tick, with the old time restored.
     for round in 0..20 {
         let old = format!("old {round:02}");
         fs::write(&path, &old).unwrap();
@@ -151,7 +151,7 @@ fn a_second_process_goes_on_from_the_picture_of_the_first() {
     let world = home.world();
     fs::write(world.path("a"), "old").unwrap();
     world.command(|folder| fs::write(folder.join("b"), "b").unwrap());
-    // The whole picture, and beside it what changed since.
+    // The complete snapshot, and the later changes in a separate file.
     let mut pictures: Vec<_> =
         fs::read_dir(home.octo().join("time/pictures")).unwrap().map(|entry| entry.unwrap().path()).collect();
     pictures.sort();
@@ -221,7 +221,7 @@ fn what_the_repository_holds_is_not_kept_twice_and_comes_back_all_the_same() {
         let before = own(world.tree());
         let task = world.begin();
         let running = world.machine.before_command(task, &folder).unwrap();
-        // What git has other bytes of (line ends), older ones of, or none of: nothing else.
+        // Files whose bytes in git differ (line ends), are older, or are missing: nothing else.
         assert_eq!(blobs(&home), 3, "index version {index_version}");
         for number in 0..10 {
             fs::write(folder.join(format!("src/deep/file{number}")), "broken").unwrap();
@@ -256,7 +256,7 @@ fn what_a_command_changed_and_pruned_from_the_repository_is_said_to_be_lost() {
     assert_eq!(told, [(".git", Some(Unsaved::VersionControl)), ("a", Some(Unsaved::Forgotten))]);
 }
 
-/// Everything below a folder but for the data of its repository.
+/// Returns everything below a folder except its repository's data.
 fn without_data(world: &crate::world::World) -> crate::world::Tree {
     let data = world.path(".git");
     let is_data = |path: &Path| path.starts_with(&data) && path != data;
@@ -317,7 +317,7 @@ fn submodules_and_worktrees_inside_the_folder_come_back() {
     });
     world.switch(0);
     assert_eq!(without_data(&world), before);
-    // For git, too, everything is as it was.
+    // For git, too, everything is unchanged.
     git(&folder.join("beside"), &["diff", "--quiet", "HEAD"]);
     git(&folder, &["diff", "--quiet", "--ignore-submodules=dirty", "HEAD"]);
     git(&folder.join("deps/library"), &["log", "--quiet"]);

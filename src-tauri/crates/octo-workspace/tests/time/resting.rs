@@ -1,12 +1,12 @@
-//! What a process keeps of folders nobody works in any more.
+//! Data a process keeps about folders that are no longer in use.
 
 use crate::world::{Home, World};
 use std::fs;
 
-/// Folders that are kept in memory: as many as are watched.
+/// Number of folders kept in memory: as many as are watched.
 const KEPT: usize = 16;
 
-/// How many files of a home's pictures this process holds open.
+/// Returns the number of a home's snapshot files this process has open.
 fn open(home: &Home) -> usize {
     let pictures = home.octo().join("time").join("pictures");
     let all = fs::read_dir("/proc/self/fd").unwrap().flatten();
@@ -21,14 +21,14 @@ fn folders_nobody_works_in_are_forgotten_and_known_again_when_they_are_needed() 
     for number in 0..KEPT * 3 {
         let world = World { machine: machine.clone(), ..home.world() };
         fs::write(world.path("old"), format!("{number}")).unwrap();
-        // The first picture is written whole, what changed since beside it: a file that stays open.
+        // The first snapshot is written in full, later changes to a separate file that stays open.
         world.command(|folder| fs::write(folder.join("one"), "1").unwrap());
         world.command(|folder| fs::write(folder.join("two"), "2").unwrap());
         worlds.push(world);
         let pictures = open(&home);
         assert!(pictures <= KEPT, "after {number}: {pictures} pictures");
     }
-    // What the person does meanwhile is not the next command's.
+    // The person's changes meanwhile are not attributed to the next command.
     let first = &worlds[0];
     fs::write(first.path("old"), "changed by the person").unwrap();
     let before = first.tree();

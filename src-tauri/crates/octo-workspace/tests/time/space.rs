@@ -1,4 +1,4 @@
-//! Collection: what nothing refers to goes, what anything refers to stays, whatever happens in between.
+//! Collection: unreferenced content is deleted, referenced content stays, whatever happens in between.
 
 use crate::world::{Home, World};
 use octo_protocol::{BlobHash, Block, Draft, ImpossibleReason, Unsaved};
@@ -12,7 +12,7 @@ use std::{
 
 const EVERYTHING: u64 = u64::MAX;
 
-/// Makes all blobs as old as if they had been put yesterday.
+/// Makes all blobs as old as if they had been written yesterday.
 fn age(blobs: &Blobs) {
     let yesterday = SystemTime::now() - Duration::from_secs(86_400);
     let mut all = Vec::new();
@@ -33,7 +33,7 @@ fn there(home: &Home) -> BTreeSet<BlobHash> {
     all
 }
 
-/// Three tasks over one file, an attachment, and content nobody refers to.
+/// Returns three turns over one file, an attachment, and unreferenced content.
 fn filled(home: &Home) -> (World, BlobHash, BlobHash) {
     let world = home.world();
     let stray = home.blobs.put(b"nobody's").unwrap();
@@ -74,7 +74,7 @@ fn beyond_the_budget_the_oldest_go_first_and_that_is_said() {
     let home = Home::new();
     let (world, _, attached) = filled(&home);
     age(&home.blobs);
-    // Task 1 recorded "one", which task 2 recorded too; with both gone one content is free.
+    // Turn 1 recorded "one", which turn 2 recorded too; with both gone one content is free.
     let total = world.machine.collect(EVERYTHING).unwrap().kept_bytes;
     let collected = world.machine.collect(total - 1).unwrap();
     assert_eq!((collected.forgotten_tasks, collected.freed_blobs), (2, 1), "{collected:?}");
@@ -99,7 +99,7 @@ fn a_crash_during_collection_loses_nothing() {
     let (world, stray, _) = filled(&home);
     age(&home.blobs);
     let kept = there(&home);
-    // A process killed after moving content aside: here of all content, needed or not.
+    // A process killed after moving content aside: here all content, needed or not.
     let aside = home.octo().join("blobs/leaving");
     fs::create_dir_all(&aside).unwrap();
     for hash in &kept {
@@ -119,7 +119,7 @@ fn content_that_is_put_again_while_it_is_collected_stays() {
     let hash = home.blobs.put(b"again").unwrap();
     age(&home.blobs);
     let old: HashSet<BlobHash> = HashSet::from([hash.clone()]);
-    // Found unused, then put again before it goes.
+    // Found unused, then written again before its deletion.
     assert_eq!(home.blobs.put(b"again").unwrap(), hash);
     assert_eq!(home.blobs.sweep(&old).unwrap().blobs, 0);
     assert_eq!(home.blobs.get(&hash).unwrap(), b"again");

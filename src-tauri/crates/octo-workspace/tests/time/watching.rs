@@ -1,4 +1,4 @@
-//! Looks that are only at what was seen to change find what looks at everything would.
+//! Scans restricted to reported changes find the same as full scans.
 
 use crate::world::{Home, World};
 use octo_protocol::TurnId;
@@ -12,14 +12,14 @@ use std::{
     thread,
 };
 
-/// The names of what a task changed.
+/// Returns the names of a turn's changed files.
 fn changed(world: &World, task: u32) -> Vec<String> {
     let folder = world.folder();
     let name = |path: &str| Path::new(path).strip_prefix(&folder).unwrap().display().to_string();
     world.machine.changes(world.session, task).unwrap().paths.iter().map(|it| name(&it.path)).collect()
 }
 
-/// A folder with something in it, of which a picture was taken.
+/// Returns a folder with content that already has a snapshot.
 fn pictured(limits: Limits) -> (Home, World) {
     let mut home = Home::new();
     home.limits = limits;
@@ -42,14 +42,14 @@ fn folders_that_come_go_move_and_change_places_are_followed() {
             fs::write(folder.join("new/deep/deeper/x"), "x").unwrap();
             fs::rename(folder.join("a/b"), folder.join("d/b")).unwrap();
             fs::write(folder.join("d/b/c/after the move"), "x").unwrap();
-            // Two change places.
+            // Two entries swap places.
             fs::rename(folder.join("d"), folder.join("between")).unwrap();
             fs::rename(folder.join("e"), folder.join("d")).unwrap();
             fs::rename(folder.join("between"), folder.join("e")).unwrap();
         });
         let between = world.tree();
         let second = world.command(|folder| {
-            // In folders that came with the command before, under their new names.
+            // In folders created by the previous command, under their new names.
             fs::write(folder.join("new/deep/deeper/x"), "y").unwrap();
             fs::write(folder.join("e/b/c/file"), "other").unwrap();
             fs::remove_dir_all(folder.join("a")).unwrap();

@@ -1,4 +1,4 @@
-//! A home with a store, a session's folder and a place outside it.
+//! A home with a store, a session's folder and a location outside it.
 
 use octo_protocol::{
     Mode, Profile, RestoreReport, SessionId, SessionInfo, SessionStatus, Source, TaskNumber, TurnId, Usage,
@@ -13,7 +13,7 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A store that several worlds share: opening one takes longer than a sequence of tasks.
+/// A store shared by several worlds: opening one takes longer than a sequence of turns.
 pub struct Home {
     _keep: Option<TempDir>,
     pub base: PathBuf,
@@ -45,7 +45,7 @@ impl Home {
         TimeMachine::new(self.store.clone(), self.blobs.clone(), &self.octo(), self.limits)
     }
 
-    /// A session of its own with a folder of its own.
+    /// Creates a separate session with a separate folder.
     pub fn world(&self) -> World {
         let session = SessionId::new();
         let base = self.base.join(session.to_string());
@@ -85,7 +85,7 @@ pub struct World {
     pub base: PathBuf,
 }
 
-/// What stands at a path.
+/// The kind and content of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Node {
     File { mode: u32, content: Vec<u8> },
@@ -127,7 +127,7 @@ impl World {
         self.folder().join(name)
     }
 
-    /// Files with everything in `out` granted that is named.
+    /// Returns files with grants for all given paths in `out`.
     pub fn files(&self, outside: &[PathBuf]) -> Files {
         let scope = Scope { folder: self.folder(), readable: vec![], writable: vec![] };
         let own = [self.path(".env")];
@@ -145,7 +145,7 @@ impl World {
         self.machine.begin_task(self.session, TurnId::new(), &self.folder(), "do something").unwrap()
     }
 
-    /// One task that runs a command.
+    /// Records one turn that runs a command.
     pub fn command(&self, work: impl FnOnce(&Path)) -> TaskNumber {
         let task = self.begin();
         let running = self.machine.before_command(task, &self.folder()).unwrap();
@@ -155,7 +155,7 @@ impl World {
         task.number
     }
 
-    /// One task that writes one file by a tool.
+    /// Records one turn that writes one file with a tool.
     pub fn write(&self, path: &Path, content: &[u8]) -> TaskNumber {
         let task = self.begin();
         self.files(&[path.to_owned()]).write(path, content).unwrap();
@@ -163,7 +163,7 @@ impl World {
         task.number
     }
 
-    /// Goes to a task; nothing may be in the way.
+    /// Restores a turn; nothing may be in the way.
     pub fn switch(&self, to: TaskNumber) -> RestoreReport {
         let plan = self.machine.plan(self.session, to, Selection::All).unwrap();
         let preview = plan.preview();
@@ -172,7 +172,7 @@ impl World {
     }
 }
 
-/// No prepared file of a restore stays behind.
+/// Returns the prepared files a restore left behind; there should be none.
 pub fn leftovers(tree: &Tree) -> Vec<&PathBuf> {
     let is_ours = |path: &&PathBuf| {
         path.file_name()
@@ -181,7 +181,8 @@ pub fn leftovers(tree: &Tree) -> Vec<&PathBuf> {
     tree.keys().filter(is_ours).collect()
 }
 
-/// How many cases of a campaign run: a tenth, or all in a soak. `OCTO_CAMPAIGN` may say `full` or a number.
+/// Returns the number of cases in a campaign: a tenth, or all in a soak. `OCTO_CAMPAIGN` may be `full` or a
+/// number.
 pub fn cases(full: usize) -> usize {
     match std::env::var("OCTO_CAMPAIGN").as_deref() {
         Ok("full") => full,

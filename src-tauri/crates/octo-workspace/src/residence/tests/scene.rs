@@ -1,11 +1,11 @@
-//! A folder with homes in it, and what is asked of them.
+//! A folder with homes in it, and checks of them.
 
 use super::*;
 
 pub const AT: Millis = 1_790_000_000_000;
 pub const STAMP: &str = "2026-11-22-150405";
 
-/// A folder with a home, a copy of another home, and room for more.
+/// A folder with a home, a copy of another home, and space for more.
 pub struct Scene {
     _folder: tempfile::TempDir,
     pub base: PathBuf,
@@ -20,7 +20,7 @@ impl Scene {
         scene
     }
 
-    /// With the copy of another home beside it.
+    /// Creates the folder with the copy of another home next to the home.
     pub fn with_copy() -> Self {
         let scene = Self::new();
         let other = scene.base.join("other");
@@ -54,7 +54,7 @@ impl Scene {
         Residence::by_octo(self.home()).unwrap()
     }
 
-    /// What is beside the home, but for the other folders of the scene.
+    /// Returns the names next to the home, except the other folders of the scene.
     pub fn beside(&self) -> Vec<String> {
         let mut names = names(&self.base);
         names.retain(|name| name.starts_with(".octo") && name != ".octo");
@@ -62,7 +62,7 @@ impl Scene {
     }
 }
 
-/// A home of which every part says which it is.
+/// Creates a home whose every part names that home.
 fn home(at: &Path, which: &str) {
     let store = Store::open(at).unwrap();
     let draft = Draft { text: which.to_owned(), attachments: Vec::new(), foreign: false };
@@ -75,7 +75,7 @@ fn home(at: &Path, which: &str) {
     }
 }
 
-/// Which home a folder is, wholly; what speaks against that otherwise.
+/// Returns which home a folder completely is, or the evidence against it.
 pub fn which(at: &Path) -> Result<String, String> {
     let store = Store::open(at).map_err(|error| error.to_string())?;
     let draft = store.read_blocking(|reader| reader.new_draft()).map_err(|error| error.to_string())?;
@@ -93,7 +93,7 @@ pub fn names(folder: &Path) -> Vec<String> {
     tree::entries(folder).unwrap().into_iter().map(|name| name.into_string().unwrap()).collect()
 }
 
-/// Runs `work`, which ends at the `n`th change of the disk as by a kill; whether it was over before.
+/// Runs `work`, which ends at the `n`th change of the disk as if killed. Returns whether it finished before.
 pub fn killed_at(n: usize, work: impl FnOnce(Watch<'_>)) -> bool {
     let mut left = n;
     let mut kill = || {

@@ -1,4 +1,4 @@
-//! What all threads found, bounded while they search and put in order at the end.
+//! Collects the results of all threads, bounded during the search and sorted at the end.
 
 use super::{CutShort, FileHits, GrepFound, GrepQuery, sink::FileSink};
 use crate::search::Skipped;
@@ -9,8 +9,8 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-/// The first files by path of those with a match. Files beyond the limit only count, so the result does not
-/// depend on which thread was faster.
+/// The first files with a match, by path. Files over the limit are only counted, so the result does not depend
+/// on the speed of threads.
 pub(super) struct Collected {
     max_files: usize,
     max_matches: usize,
@@ -57,7 +57,7 @@ impl Collected {
         }
     }
 
-    /// The files in order, cut at the limits over all of them.
+    /// Returns the files in order, cut at the overall limits.
     pub(super) fn finish(self) -> GrepFound {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut found = GrepFound {

@@ -1,4 +1,4 @@
-//! What one file's search leaves behind.
+//! The result of searching one file.
 
 use super::GrepQuery;
 use grep_matcher::Matcher;
@@ -8,7 +8,7 @@ use octo_protocol::MatchLine;
 use std::{fs::File, io};
 use tokio_util::sync::CancellationToken;
 
-/// Lines of one file, bounded; its matches are counted beyond the bound.
+/// The matching lines of one file, up to a limit; further matches are only counted.
 pub(super) struct FileSink<'a> {
     matcher: &'a RegexMatcher,
     max_matches: usize,
@@ -40,7 +40,7 @@ impl<'a> FileSink<'a> {
         let text = cut(self.matcher, line, self.max_line);
         self.bytes += text.len();
         self.lines.push(MatchLine { number, text, is_match });
-        // One line beyond the budget, so that what gives out the budget sees that it was reached.
+        // One line over the budget lets the caller notice that the budget was reached.
         self.is_full |= self.bytes > self.max_bytes;
     }
 }
@@ -60,7 +60,7 @@ impl Sink for FileSink<'_> {
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> io::Result<bool> {
-        // What comes before a match that is not given any more is not given either.
+        // The context before a match that is not returned is not returned either.
         let is_wanted = match context.kind() {
             SinkContextKind::Before => self.matches < self.max_matches as u64,
             SinkContextKind::After | SinkContextKind::Other => true,
@@ -82,7 +82,7 @@ impl Sink for FileSink<'_> {
     }
 }
 
-/// The line as text without its end, a long one cut around its first match.
+/// Returns the line as text without its line ending; a long one is cut around its first match.
 fn cut(matcher: &RegexMatcher, line: &[u8], max: usize) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -90,7 +90,7 @@ fn cut(matcher: &RegexMatcher, line: &[u8], max: usize) -> String {
         return String::from_utf8_lossy(line).into_owned();
     }
     let first = matcher.find(line).ok().flatten().map_or(0, |found| found.start());
-    // A fifth of the room before the match, the rest from it on; whole characters.
+    // A fifth of the space before the match, the rest from its start; whole characters.
     let mut start = first.saturating_sub(max / 5).min(line.len() - max);
     let mut end = start + max;
     while start > 0 && is_inner(line, start) {
@@ -109,7 +109,8 @@ fn is_inner(line: &[u8], at: usize) -> bool {
     line.get(at).is_some_and(|byte| byte & 0xC0 == 0x80)
 }
 
-/// A file whose reading ends when the search is stopped: a 2 GB log without a match asks nobody else.
+/// A file that stops reading when the search is stopped: nothing else checks for that in a 2 GB log without a
+/// match.
 pub(super) struct StoppableFile<'a> {
     file: File,
     cancel: &'a CancellationToken,

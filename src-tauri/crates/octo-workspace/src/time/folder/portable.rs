@@ -1,4 +1,4 @@
-//! Folders by their paths, looked at before every step.
+//! Folders identified by their paths, checked before every step.
 
 use super::{Entry, Stamp};
 use crate::paths;
@@ -14,7 +14,7 @@ use std::{
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    /// The folder at an absolute path, none of whose parts is a link.
+    /// Opens the folder at an absolute path that contains no links.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let folder = Self(path.to_owned());
         folder.check()?;
@@ -34,7 +34,7 @@ impl Folder {
         Ok(self.0.join(name))
     }
 
-    /// What stands under the name; an ordinary file is opened.
+    /// Returns the object under the name; opens an ordinary file.
     pub(crate) fn look(&self, name: &OsStr) -> io::Result<Entry> {
         let path = self.at(name)?;
         let meta = match fs::symlink_metadata(&path) {
@@ -59,7 +59,7 @@ impl Folder {
         }
     }
 
-    /// What tells whether the name was changed; none when there is nothing.
+    /// Returns the stamp of a name, or `None` if it does not exist.
     pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<Stamp>> {
         match fs::symlink_metadata(self.at(name)?) {
             Ok(meta) => Ok(Some(Stamp::of(&meta))),
@@ -68,12 +68,12 @@ impl Folder {
         }
     }
 
-    /// A new file under a name nothing has yet.
+    /// Creates a file under an unused name.
     pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
         File::options().read(true).write(true).create_new(true).open(self.at(name)?)
     }
 
-    /// A new link under a name nothing has yet.
+    /// Creates a link under an unused name.
     #[cfg(windows)]
     pub(crate) fn link(&self, name: &OsStr, target: &Path) -> io::Result<()> {
         let path = self.at(name)?;
@@ -84,12 +84,12 @@ impl Folder {
         }
     }
 
-    /// A new folder.
+    /// Creates a folder.
     pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
         fs::create_dir(self.at(name)?)
     }
 
-    /// Moves what has the name here to a name elsewhere, replacing a file or link.
+    /// Moves the name from this folder to a name in another, replacing a file or link.
     pub(crate) fn rename(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
         fs::rename(self.at(name)?, to.at(new)?)
     }
@@ -97,7 +97,7 @@ impl Folder {
     /// Removes a file or link.
     pub(crate) fn remove_file(&self, name: &OsStr) -> io::Result<()> {
         let path = self.at(name)?;
-        // A link to a folder is removed like a folder here.
+        // On Windows, a link to a folder is removed like a folder.
         fs::remove_file(&path).or_else(|error| fs::remove_dir(&path).map_err(|_| error))
     }
 
@@ -106,16 +106,16 @@ impl Folder {
         fs::remove_dir(self.at(name)?)
     }
 
-    /// There are no permission bits to set.
+    /// Does nothing: the system has no permission bits.
     pub(crate) fn set_mode(&self, _: &OsStr, _: u32) -> io::Result<()> {
         Ok(())
     }
 
-    /// The names in the folder called `name`.
+    /// Returns the names in the folder called `name`.
     pub(crate) fn names(&self, name: &OsStr) -> io::Result<Vec<OsString>> {
         fs::read_dir(self.at(name)?)?.map(|entry| entry.map(|entry| entry.file_name())).collect()
     }
 
-    /// Folders need no flush here.
+    /// Does nothing: folders need no flush here.
     pub(crate) fn sync(&self) {}
 }

@@ -1,4 +1,4 @@
-//! Folders by their descriptors.
+//! Folders identified by their descriptors.
 
 use super::{Entry, Stamp};
 use nix::{
@@ -15,18 +15,18 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// A folder that stays the same one whatever happens to its path.
+/// A folder that stays the same one regardless of changes to its path.
 #[derive(Debug)]
 pub(crate) struct Folder(OwnedFd);
 
-/// Opening a folder on the way needs no right to list it where the system can do without.
+/// Opening a parent folder needs no right to list it, if the system supports that.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const PASS: OFlag = OFlag::O_PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const PASS: OFlag = OFlag::O_RDONLY;
 
 impl Folder {
-    /// The folder at an absolute path, none of whose parts is a link.
+    /// Opens the folder at an absolute path that contains no links.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let flags = PASS | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let mut folder = nix::fcntl::open("/", flags, Mode::empty())?;
@@ -41,9 +41,9 @@ impl Folder {
         Ok(Self(folder))
     }
 
-    /// What stands under the name; an ordinary file is opened.
+    /// Returns the object under the name; opens an ordinary file.
     pub(crate) fn look(&self, name: &OsStr) -> io::Result<Entry> {
-        // A file may become something else between the two looks; the second decides, and is asked again.
+        // A file may change its kind between the two checks; the second decides, and the loop repeats.
         for _ in 0..8 {
             let stat = match fstatat(&self.0, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
                 Ok(stat) => stat,
@@ -78,7 +78,7 @@ impl Folder {
         Err(io::Error::other("it does not stop changing"))
     }
 
-    /// What tells whether the name was changed; none when there is nothing.
+    /// Returns the stamp of a name, or `None` if it does not exist.
     pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<Stamp>> {
         match fstatat(&self.0, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stamp(&stat))),
@@ -87,23 +87,23 @@ impl Folder {
         }
     }
 
-    /// A new file under a name nothing has yet, for this account alone.
+    /// Creates a file under an unused name, for this account alone.
     pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
         let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         Ok(File::from(openat(&self.0, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)?))
     }
 
-    /// A new link under a name nothing has yet.
+    /// Creates a link under an unused name.
     pub(crate) fn link(&self, name: &OsStr, target: &Path) -> io::Result<()> {
         Ok(symlinkat(target, &self.0, name)?)
     }
 
-    /// A new folder.
+    /// Creates a folder.
     pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
         Ok(mkdirat(&self.0, name, Mode::S_IRWXU)?)
     }
 
-    /// Moves what has the name here to a name elsewhere, replacing a file or link.
+    /// Moves the name from this folder to a name in another, replacing a file or link.
     pub(crate) fn rename(&self, name: &OsStr, to: &Self, new: &OsStr) -> io::Result<()> {
         Ok(renameat(&self.0, name, &to.0, new)?)
     }
@@ -118,20 +118,20 @@ impl Folder {
         Ok(unlinkat(&self.0, name, UnlinkatFlags::RemoveDir)?)
     }
 
-    /// Sets the permissions of a folder or file, which is opened so that no link is followed.
+    /// Sets the permissions of a folder or file, which is opened without following links.
     pub(crate) fn set_mode(&self, name: &OsStr, mode: u32) -> io::Result<()> {
         let mode = permissions(mode);
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
         match openat(&self.0, name, flags, Mode::empty()) {
             Ok(file) => Ok(fchmod(file, mode)?),
-            // What may not even be read by its owner can only be named. The way to it is held, so only the
-            // last part could be swapped, for a link to something else of the same owner.
+            // A file its owner may not read can only be addressed by name. Its parent folder is open, so only
+            // the last part could be swapped, for a link to another file of the same owner.
             Err(Errno::EACCES) => Ok(fchmodat(&self.0, name, mode, FchmodatFlags::FollowSymlink)?),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The names in the folder called `name`.
+    /// Returns the names in the folder called `name`.
     pub(crate) fn names(&self, name: &OsStr) -> io::Result<Vec<std::ffi::OsString>> {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let folder = nix::dir::Dir::openat(self.0.as_fd(), name, flags, Mode::empty())?;
@@ -146,7 +146,8 @@ impl Folder {
         Ok(names)
     }
 
-    /// Makes changes in this folder survive a power cut. A file system that cannot still has the changes.
+    /// Makes changes in this folder survive a power cut. If the file system cannot do this, the changes still
+    /// apply.
     pub(crate) fn sync(&self) {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
         let synced = openat(&self.0, ".", flags, Mode::empty())

@@ -1,6 +1,6 @@
 use super::*;
 
-/// One entry as version 2 writes it.
+/// Builds one entry in the format of version 2.
 fn entry(name: &str, mode: u32, flags: u16, object: u8) -> Vec<u8> {
     let mut bytes = vec![0; 24];
     bytes.extend_from_slice(&mode.to_be_bytes());
@@ -40,7 +40,7 @@ fn an_index_gives_its_files_and_nothing_else() {
     let told: Vec<_> =
         files.iter().map(|(name, object)| (str::from_utf8(name).unwrap(), object[0])).collect();
     assert_eq!(told, [("a", 1), ("longer/name.rs", 4)]);
-    // Cut anywhere before its trailer, or of an unknown version, it is none.
+    // Truncated anywhere before its trailer, or of an unknown version, it is rejected.
     for len in 0..=bytes.len() - 24 {
         assert_eq!(read_index(&bytes[..len]), None, "{len}");
     }

@@ -1,4 +1,4 @@
-//! Looking again only at what was seen to change.
+//! Checks only the reported changes.
 
 use super::{
     Camera, Item, Kept, Picture, Relative, is_at_or_below, join, leave_out,
@@ -12,14 +12,14 @@ use std::{
     sync::Arc,
 };
 
-/// The picture `last`, with what was seen to change looked at again. None where anything is not as it is expected to
-/// be: then everything has to be looked at.
+/// Returns the snapshot `last` with the reported changes checked again, or `None` if anything is unexpected:
+/// then everything must be checked.
 pub(super) fn again(last: &Picture, seen: &Seen, camera: &Camera<'_>, watch: &Watch) -> Option<Walked> {
     let mut walked =
         Walked { folders: last.folders.clone(), unknown: last.unknown.clone(), found: Vec::new() };
     let mut anew: Vec<Relative> = Vec::new();
     for (folder, names) in &seen.folders {
-        // It is looked at anew with a folder above it, or is gone with one.
+        // It is read again with a parent folder, or is gone with one.
         if anew.iter().any(|above| is_at_or_below(folder, above)) {
             continue;
         }
@@ -70,16 +70,16 @@ pub(super) fn again(last: &Picture, seen: &Seen, camera: &Camera<'_>, watch: &Wa
     Some(walked)
 }
 
-/// One folder in which something was seen to change.
+/// One folder with a reported change.
 struct Page<'a> {
     folder: &'a Relative,
     path: PathBuf,
     old: &'a Arc<Vec<Item>>,
-    /// What is in it now; none while everything is as it was.
+    /// Its items now; `None` while they are unchanged.
     items: Option<Vec<Item>>,
-    /// The names of files that have to be read.
+    /// The names of files that must be read.
     unread: BTreeSet<Box<[u8]>>,
-    /// Folders that are not what they were: gone, new, or to be looked at anew.
+    /// Folders that are gone, new, or must be read again.
     replaced: Vec<Relative>,
     camera: &'a Camera<'a>,
     watch: &'a Watch,
@@ -143,7 +143,7 @@ impl Page<'_> {
         self.items.get_or_insert_with(|| self.old.to_vec())
     }
 
-    /// What was a folder is none any more.
+    /// Handles an item that is no longer a folder.
     fn replace(&mut self, before: &Item) {
         if before.kept == Kept::Folder {
             self.replaced.push(join(self.folder, &before.name));
@@ -167,7 +167,7 @@ fn find<'a>(items: &'a [Item], name: &[u8]) -> Option<&'a Item> {
     items.binary_search_by(|item| (*item.name).cmp(name)).ok().and_then(|at| items.get(at))
 }
 
-/// The folder of a path and its name there.
+/// Splits a path into its folder and its name there.
 fn split(path: &[u8]) -> (&[u8], &[u8]) {
     match path.iter().rposition(|byte| *byte == b'/') {
         Some(at) => (path.get(..at).unwrap_or_default(), path.get(at + 1..).unwrap_or_default()),

@@ -1,17 +1,18 @@
-//! What is different between two pictures of a folder.
+//! The differences between two snapshots of a folder.
 
 use super::{Item, Kept, Picture, Relative, join};
 use std::sync::Arc;
 
-/// A path that is not the same in both pictures.
+/// A path that differs between two snapshots.
 #[derive(Debug)]
 pub(crate) struct Difference<'a> {
     pub(crate) path: Relative,
-    /// What it was in the first; none where it was absent.
+    /// The item in the first snapshot; `None` if it was absent.
     pub(crate) before: Option<&'a Item>,
 }
 
-/// All differences, folders before what is in them. Where one of the pictures does not know, there is none.
+/// Returns all differences, folders before their content. A path unknown to either snapshot yields no
+/// difference.
 pub(crate) fn diff<'a>(before: &'a Picture, after: &'a Picture) -> Vec<Difference<'a>> {
     let mut all = Vec::new();
     both(before, after, &Relative::default(), &mut all);
@@ -71,7 +72,7 @@ fn both<'a>(before: &'a Picture, after: &'a Picture, folder: &Relative, all: &mu
     }
 }
 
-/// Everything below a folder that is in one of the pictures only.
+/// Lists everything below a folder that only one of the snapshots has.
 fn only<'a>(
     picture: &'a Picture,
     folder: &Relative,
@@ -88,7 +89,7 @@ fn only<'a>(
     }
 }
 
-/// Whether an item is a folder that is not looked into.
+/// Whether an item is a folder that is not entered.
 fn is_left_out(item: &Item) -> bool {
     matches!(item.kept, Kept::Not(_))
         && item.stamp.len == 0
@@ -99,11 +100,11 @@ fn is_left_out(item: &Item) -> bool {
 fn is_same(one: &Item, other: &Item) -> bool {
     let content = match (&one.kept, &other.kept) {
         (Kept::Blob(hash) | Kept::Git(hash, _), Kept::Blob(other) | Kept::Git(other, _)) => hash == other,
-        // Not kept: only its length and times tell, and of a folder that it is there.
+        // Not stored: only length and times show a change, and for a folder its existence.
         (Kept::Not(_), Kept::Not(_)) => {
             one.stamp.len == other.stamp.len && one.stamp.modified == other.stamp.modified
         }
-        // One came to be looked into, or not any more: that is no change of it.
+        // A folder that is now entered, or no longer entered, has not changed.
         (Kept::Not(_), Kept::Folder) => is_left_out(one),
         (Kept::Folder, Kept::Not(_)) => is_left_out(other),
         (one, other) => one == other,

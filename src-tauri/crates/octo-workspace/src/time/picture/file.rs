@@ -1,12 +1,13 @@
-//! A picture as files of the home, so that the first one after a start need not read everything again.
+//! A snapshot stored as files of the home, which saves the first one after a start from reading everything
+//! again.
 //!
-//! One file holds a whole picture, a second one what changed since: writing some kilobytes after a command must not
-//! mean writing megabytes. The second is only ever appended to, each part with a check of its own; what a crash cut off
-//! is as if it had not been written, and the picture is the older one, whose times say what changed since. It belongs
-//! to the first by an id and to the process that wrote that: another process on the same home writes a whole picture
-//! under another id, and what is appended to the old one counts no more.
+//! One file contains a whole snapshot, a second one the changes since: a few kilobytes after a command must not
+//! cost writing megabytes. The second file is only ever appended to, each part with its own checksum; a part
+//! truncated by a crash is ignored, and the older snapshot, whose times show later changes, applies. It belongs
+//! to the first file by an id and to the process that wrote that: another process on the same home writes a
+//! whole snapshot under another id, and parts appended to the old one no longer count.
 //!
-//! A file that is not whole or not of this version is as none: the picture is taken anew.
+//! An incomplete file, or one of another version, is ignored: a full snapshot is taken.
 
 mod bytes;
 
@@ -24,15 +25,15 @@ use std::{
 };
 
 const MAGIC: &[u8] = b"octo picture 2\n";
-/// Bytes of an id: a UUID as text, without hyphens.
+/// The length of an id in bytes: a UUID as text, without hyphens.
 const ID: usize = 32;
 const HASH: usize = 32;
-/// Bytes of the check of an appended part.
+/// The length of the checksum of an appended part, in bytes.
 const CHECK: usize = 16;
-/// What may be appended beside half of the whole picture before that is written anew.
+/// The appended bytes allowed, in addition to half the size of the whole snapshot, before that is rewritten.
 const SLACK: u64 = 256 << 10;
 
-/// Where the pictures of one folder are kept, and what of them is there already.
+/// The files of one folder's snapshot, and the part already written to them.
 #[derive(Debug)]
 pub(crate) struct Shelf {
     path: PathBuf,
@@ -43,10 +44,10 @@ pub(crate) struct Shelf {
 struct Written {
     id: String,
     picture: Picture,
-    /// Bytes of the whole picture.
+    /// The size of the whole snapshot in bytes.
     whole: u64,
     added: Option<File>,
-    /// Bytes that were appended.
+    /// The number of appended bytes.
     more: u64,
 }
 
@@ -55,10 +56,11 @@ impl Shelf {
         Self { path, written: None }
     }
 
-    /// Keeps the picture: what changed since the last one, or all of it. The one before counts until it is kept.
+    /// Stores the snapshot: the changes since the last one, or all of it. The previous one is valid until then.
     ///
     /// # Errors
-    /// Those of the disk. The next one is kept whole then.
+    ///
+    /// Disk errors. The next snapshot is then stored whole.
     pub(crate) fn keep(&mut self, picture: &Picture) -> io::Result<()> {
         if let Some(mut written) = self.written.take()
             && written.repository_is(picture)
@@ -107,13 +109,13 @@ impl Written {
 }
 
 impl Picture {
-    /// Reads a picture back; none where there is no whole one.
+    /// Reads a snapshot back; `None` if no complete one exists.
     pub(crate) fn load(path: &Path) -> Option<Self> {
         Self::load_each(path, |_| {})
     }
 
-    /// As [`Picture::load`], with every item that is in the files: also those that later ones replaced, since what was
-    /// appended last may be lost in a power cut.
+    /// Like [`Picture::load`], and calls `each` with every item in the files, including replaced ones, because
+    /// a power cut may lose the parts appended last.
     pub(crate) fn load_each(path: &Path, mut each: impl FnMut(&Item)) -> Option<Self> {
         let bytes = fs::read(path).ok()?;
         let (content, hash) = bytes.split_at_checked(bytes.len().checked_sub(HASH)?)?;
@@ -134,7 +136,7 @@ impl Picture {
             if found != check(&id, change) {
                 break;
             }
-            // It was written whole, so it can be read.
+            // It was written completely, so it can be read.
             picture.apply(&mut Input(change), &mut each)?;
         }
         Some(picture)
@@ -184,18 +186,18 @@ impl Picture {
     }
 }
 
-/// What one entry of a file says of a folder.
+/// The kinds of entries about a folder in a file.
 #[derive(Clone, Copy)]
 enum What {
-    /// It is not part of the picture any more.
+    /// The folder is no longer part of the snapshot.
     Gone = 0,
-    /// What is in it.
+    /// The folder's whole content.
     Folder = 1,
-    /// Names that went, and names that are new or otherwise.
+    /// Removed names, and new or changed ones.
     Names = 2,
-    /// Why it could not be looked into.
+    /// The reason why the folder could not be read.
     Unknown = 3,
-    /// It could be looked into.
+    /// The folder could be read.
     Known = 4,
 }
 
@@ -218,7 +220,7 @@ fn folder_entry(bytes: &mut Vec<u8>, path: &[u8], items: &[Item]) {
     items.iter().for_each(|item| write_item(bytes, item));
 }
 
-/// What has to be appended to make one picture of the other; nothing when they are the same.
+/// Returns the bytes to append to turn one snapshot into the other; empty if they are equal.
 fn change(old: &Picture, new: &Picture) -> Vec<u8> {
     let mut bytes = Vec::new();
     for path in old.folders.keys().filter(|path| !new.folders.contains_key(*path)) {
@@ -265,7 +267,7 @@ fn check(id: &str, change: &[u8]) -> [u8; CHECK] {
     check
 }
 
-/// Writes a whole picture; the file is the old one or the new one at every moment. Its length.
+/// Writes a whole snapshot atomically and returns its length.
 fn write_whole(path: &Path, id: &str, picture: &Picture) -> io::Result<u64> {
     let folder = path.parent().unwrap_or(path);
     crate::private_folder(folder)?;
@@ -279,7 +281,7 @@ fn write_whole(path: &Path, id: &str, picture: &Picture) -> io::Result<u64> {
         What::Unknown.begin(&mut bytes, path);
         bytes.push(reason(*why));
     }
-    // In parts: all of it in memory would be as much as the picture itself.
+    // In parts: all of it in memory would be as large as the snapshot itself.
     let mut write = |bytes: &mut Vec<u8>| {
         hasher.update(bytes);
         length += bytes.len() as u64;
@@ -306,14 +308,14 @@ fn read_id(path: &Path) -> Option<String> {
     String::from_utf8(start.strip_prefix(MAGIC)?.to_vec()).ok()
 }
 
-/// Where what is appended to a picture is.
+/// Returns the path of the appended changes of a snapshot.
 fn added(path: &Path, id: &str) -> PathBuf {
     let mut name = path.file_name().map(OsStr::to_owned).unwrap_or_default();
     name.push(format!("-{id}"));
     path.with_file_name(name)
 }
 
-/// Removes what was appended to earlier pictures of the folder.
+/// Removes the appended changes of the folder's earlier snapshots.
 fn remove_added(path: &Path, but: &str) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
     let (prefix, own) = (format!("{}-", name.to_string_lossy()), added(path, but));

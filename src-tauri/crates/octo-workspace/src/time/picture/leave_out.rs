@@ -1,12 +1,12 @@
-//! What a picture leaves out: what can be made again and is large. Ignore files do not count here: they hide
-//! `.env`, local settings and other things that exist only once.
+//! The entries a snapshot leaves out: large ones that can be recreated. Ignore files do not count here: they
+//! hide `.env`, local settings and other files that exist only once.
 
 use octo_protocol::Unsaved;
 use std::path::Path;
 
-/// Folders that are left out whatever is beside them: their names are used for nothing else.
+/// Folders that are always left out: their names have no other use.
 const ALWAYS: &[(&str, Unsaved)] = &[
-    // What version control keeps changes with every command, and putting old parts of it back breaks it.
+    // Version control data changes with every command, and restoring old parts of it breaks the repository.
     (".git", Unsaved::VersionControl),
     (".hg", Unsaved::VersionControl),
     (".svn", Unsaved::VersionControl),
@@ -33,7 +33,7 @@ const ALWAYS: &[(&str, Unsaved)] = &[
     ("DerivedData", Unsaved::BuildOutput),
 ];
 
-/// Folders that are left out beside one of these files, which make what is in them.
+/// Folders that are left out if one of these files, which generate their content, is in the same folder.
 const BESIDE: &[(&str, &[&str], Unsaved)] = &[
     ("target", &["Cargo.toml", "pom.xml", "build.sbt"], Unsaved::BuildOutput),
     ("venv", &["pyproject.toml", "requirements.txt", "setup.py"], Unsaved::Dependencies),
@@ -44,7 +44,7 @@ const BESIDE: &[(&str, &[&str], Unsaved)] = &[
     (".build", &["Package.swift"], Unsaved::BuildOutput),
 ];
 
-/// Why a folder is left out; none for one that is looked into. `is_beside` tells whether a name is in the
+/// Returns why a folder is left out, or `None` if it is entered. The callback tells whether a name is in the
 /// same folder.
 pub(crate) fn leave_out(name: &[u8], is_beside: impl Fn(&str) -> bool) -> Option<Unsaved> {
     if let Some((_, why)) = ALWAYS.iter().find(|(always, _)| always.as_bytes() == name) {
@@ -54,13 +54,13 @@ pub(crate) fn leave_out(name: &[u8], is_beside: impl Fn(&str) -> bool) -> Option
     makers.iter().any(|maker| is_beside(maker)).then_some(*why)
 }
 
-/// Whether it matters for other names in or above its folder that a file of this name is there.
+/// Whether the existence of a file with this name affects other names in or above its folder.
 pub(super) fn decides(name: &[u8]) -> bool {
     let makes = |maker: &str| maker.as_bytes() == name;
     name == b"CACHEDIR.TAG" || BESIDE.iter().any(|(_, makers, _)| makers.iter().any(|maker| makes(maker)))
 }
 
-/// Whether a folder says of itself that it is a cache (<https://bford.info/cachedir/>).
+/// Whether a folder declares itself a cache (<https://bford.info/cachedir/>).
 pub(super) fn is_tagged_cache(folder: &Path) -> bool {
     const SIGNATURE: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
     let read = || -> std::io::Result<bool> {

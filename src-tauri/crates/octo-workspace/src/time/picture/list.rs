@@ -1,13 +1,13 @@
-//! What is in one folder, with what tells whether it changed.
+//! Lists one folder, with the metadata that shows whether it changed.
 //!
-//! Of a folder that is gone since it was met it is known that nothing is in it: counting it as not known would hide
-//! what comes in its place.
+//! A folder that vanished since it was found counts as empty: counting it as unknown would hide its
+//! replacement.
 
 use crate::time::folder::Stamp;
 use octo_protocol::Unsaved;
 
-/// The names of a folder, sorted. Names stand in one buffer: most folders did not change, and theirs are compared and
-/// forgotten.
+/// The names of a folder, sorted. One buffer holds them: most folders are unchanged, and theirs are compared
+/// and dropped.
 #[derive(Default)]
 pub(super) struct Listing {
     names: Vec<u8>,
@@ -21,9 +21,9 @@ pub(super) struct Entry {
     end: usize,
     pub(super) stamp: Stamp,
     pub(super) is_folder: bool,
-    /// Names the file has; 1 where the system does not say.
+    /// The number of hard links of the file; 1 if the system does not say.
     pub(super) links: u64,
-    /// The device it is on; 0 where the system does not say.
+    /// The device it is on; 0 if the system does not say.
     pub(super) device: u64,
 }
 
@@ -55,7 +55,7 @@ impl Listing {
     }
 }
 
-/// What stands under a name.
+/// The object under a name.
 pub(super) struct Met {
     pub(super) stamp: Stamp,
     pub(super) is_folder: bool,
@@ -75,7 +75,7 @@ mod system {
     };
     use std::path::Path;
 
-    /// A folder whose names are asked for one by one.
+    /// An open folder whose names are looked up one by one.
     pub(in super::super) struct Held(OwnedFd);
 
     impl Held {
@@ -88,7 +88,7 @@ mod system {
             rustix::fs::openat(CWD, path, flags, Mode::empty()).map(Self)
         }
 
-        /// What stands under a name; `Ok(None)` for nothing.
+        /// Returns the object under a name; `Ok(None)` if it does not exist.
         pub(in super::super) fn look(&self, name: &[u8]) -> Result<Option<Met>, ()> {
             match met(&self.0, name) {
                 Ok(met) => Ok(Some(met)),
@@ -110,7 +110,7 @@ mod system {
         while let Some(entry) = names.next() {
             let entry = match entry {
                 Ok(entry) => entry,
-                // Open still, and gone all the same.
+                // Still open, but deleted.
                 Err(Errno::NOENT) => return Ok(Listing::default()),
                 Err(_) => return Err(Unsaved::Unreadable),
             };
@@ -120,7 +120,7 @@ mod system {
             }
             match met(&folder, name) {
                 Ok(met) => listing.add(name.to_bytes(), met),
-                // Gone since it was listed.
+                // Gone since the listing.
                 Err(Errno::NOENT) => {}
                 Err(_) => return Err(Unsaved::Unreadable),
             }
@@ -164,7 +164,7 @@ mod system {
         path::{Path, PathBuf},
     };
 
-    /// A folder whose names are asked for one by one.
+    /// A folder whose names are looked up one by one.
     pub(in super::super) struct Held(PathBuf);
 
     impl Held {
@@ -172,7 +172,7 @@ mod system {
             fs::symlink_metadata(path).ok()?.is_dir().then(|| Self(path.to_owned()))
         }
 
-        /// What stands under a name; `Ok(None)` for nothing.
+        /// Returns the object under a name; `Ok(None)` if it does not exist.
         pub(in super::super) fn look(&self, name: &[u8]) -> Result<Option<Met>, ()> {
             match fs::symlink_metadata(self.0.join(path_of(name))) {
                 Ok(meta) => Ok(Some(met(&meta))),

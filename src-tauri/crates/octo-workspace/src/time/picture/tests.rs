@@ -54,7 +54,7 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
     let first = picture();
     shelf.keep(&first).unwrap();
     let whole = std::fs::read(&path).unwrap();
-    // Otherwise, new, gone; a folder that comes, one that goes, one that can be looked into now.
+    // Changed, new, gone; a folder that appears, a folder that disappears, a folder that became readable.
     let mut second = first.clone();
     let items = vec![
         item("blob", 5, Kept::Blob([6; 32])),
@@ -102,7 +102,7 @@ fn what_changed_is_appended_and_a_torn_end_is_as_if_not_written() {
     Picture::load_each(&path, |item| blobs.extend(item.blob())).unwrap();
     assert_eq!(blobs.len(), 4, "also what was replaced is held on to");
 
-    // Another process keeps its own picture; from then on what this one appended counts no more.
+    // Another process stores its own snapshot; from then on, this process's appended parts no longer count.
     Shelf::new(path.clone()).keep(&second).unwrap();
     assert!(same(&Picture::load(&path).unwrap(), &second));
     shelf.keep(&first).unwrap();
@@ -135,9 +135,9 @@ fn times_too_close_to_the_look_are_not_trusted() {
     for (stamp, read_at, expected) in [
         (stamp(5 * SECOND + 1, 5 * SECOND + 1), 6 * SECOND, false),
         (stamp(5 * SECOND + 1, 5 * SECOND + 1), 5 * SECOND + 10_000_000, true),
-        // A time that was put back does not hide the change.
+        // A time that was set back does not hide the change.
         (stamp(1, 5 * SECOND + 1), 5 * SECOND + 10_000_000, true),
-        // Whole seconds: perhaps a file system that has no others.
+        // Whole seconds: perhaps a file system with no finer resolution.
         (stamp(5 * SECOND, 5 * SECOND), 6 * SECOND, true),
         (stamp(5 * SECOND, 5 * SECOND), 8 * SECOND, false),
         // A clock that was set back.

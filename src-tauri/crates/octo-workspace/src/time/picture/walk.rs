@@ -1,4 +1,4 @@
-//! Looking at everything in a folder, by several threads.
+//! Checks everything in a folder with several threads.
 
 use super::{
     Camera, Item, Kept, Picture, Relative, join,
@@ -19,23 +19,23 @@ use std::{
     thread,
 };
 
-/// A folder in which something is new or changed.
+/// A folder with new or changed items.
 pub(crate) struct Found {
     pub(crate) path: Relative,
     pub(crate) items: Vec<Item>,
-    /// Which of the items have to be read.
+    /// The indices of items that must be read.
     pub(crate) unread: Vec<usize>,
 }
 
 #[derive(Default)]
 pub(super) struct Walked {
-    /// Folders in which nothing has to be read.
+    /// Folders in which nothing must be read.
     pub(super) folders: HashMap<Relative, Arc<Vec<Item>>>,
     pub(super) unknown: HashMap<Relative, Unsaved>,
     pub(super) found: Vec<Found>,
 }
 
-/// Folders that wait, and how many are being looked into.
+/// The queued folders, and the number of folders in progress.
 #[derive(Default)]
 struct Queue {
     waiting: Vec<Relative>,
@@ -52,10 +52,11 @@ struct Walk<'a> {
     entries: AtomicUsize,
 }
 
-/// Looks at everything below the folder.
+/// Checks everything below the folder.
 ///
 /// # Errors
-/// When the folder itself cannot be looked into.
+///
+/// When the folder itself cannot be read.
 pub(super) fn walk(
     folder: &Path,
     last: Option<&Picture>,
@@ -66,7 +67,7 @@ pub(super) fn walk(
     Ok(walk_from(folder, vec![Relative::default()], 0, last, camera, watch))
 }
 
-/// Looks at everything below these folders; so many entries are known of besides.
+/// Checks everything below these folders; `entries` entries elsewhere already count toward the limit.
 pub(super) fn walk_from(
     folder: &Path,
     from: Vec<Relative>,
@@ -120,7 +121,7 @@ impl Walk<'_> {
         walked
     }
 
-    /// The next folder to look into; none when all are done.
+    /// Returns the next folder to enter, or `None` when all are done.
     fn next(&self) -> Option<Relative> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -140,14 +141,14 @@ impl Walk<'_> {
             return Err(Unsaved::Budget);
         }
         let path = path_in(self.folder, folder);
-        // Before the look, so that what changes during it is told.
+        // Before the check, so changes during it are reported.
         if let Some(watch) = self.watch {
             watch.enter(folder, &path);
         }
         let listing = list(&path)?;
         self.entries.fetch_add(listing.entries().len(), Ordering::Relaxed);
         let last = self.last.and_then(|last| last.folders.get(folder));
-        // Of most folders nothing changed: then nothing is made anew.
+        // Most folders are unchanged: their items are then shared.
         if let Some(last) = last
             && let Some(folders) = self.unchanged(folder, &path, &listing, last)
         {
@@ -192,7 +193,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// The folders in a folder in which everything is as it was; none where something is not.
+    /// Returns the subfolders of a folder in which everything is unchanged; `None` if anything changed.
     fn unchanged(
         &self,
         folder: &Relative,
@@ -226,7 +227,7 @@ impl Walk<'_> {
         Some(below)
     }
 
-    /// Tells whoever watches what was met.
+    /// Reports a found entry to the watch.
     fn tell(&self, folder: &Relative, name: &[u8], entry: &Entry) {
         let Some(watch) = self.watch else { return };
         if !entry.is_folder {
@@ -241,7 +242,7 @@ impl Walk<'_> {
     }
 }
 
-/// Why a folder is not looked into; none for one that is. `is_beside` tells whether a name is in `parent`.
+/// Returns why a folder is not entered, or `None` if it is. The callback tells whether a name is in `parent`.
 pub(super) fn why_left_out(
     camera: &Camera<'_>,
     parent: &Path,
@@ -258,12 +259,12 @@ pub(super) fn why_left_out(
     is_tagged_cache(&path).then_some(Unsaved::Cache)
 }
 
-/// The path of something in a folder; joining nothing would add a slash.
+/// Returns the path of an entry in a folder; joining an empty path would add a slash.
 pub(super) fn path_in(folder: &Path, relative: &[u8]) -> PathBuf {
     if relative.is_empty() { folder.to_owned() } else { folder.join(crate::time::bytes::path_of(relative)) }
 }
 
-/// Of a folder only its permissions are its own; everything else follows from what is in it.
+/// Returns the stamp of a folder reduced to its permissions; everything else follows from its content.
 pub(super) fn folder_stamp(stamp: Stamp) -> Stamp {
     Stamp { mode: stamp.mode, ..Stamp::default() }
 }
@@ -273,7 +274,7 @@ pub(super) fn folder_item(name: &[u8], stamp: Stamp, why: Option<Unsaved>) -> It
     Item { name: name.into(), stamp: folder_stamp(stamp), kept, racy: false }
 }
 
-/// A file before it is read.
+/// Returns the item of a file before it is read.
 pub(super) fn unread_item(name: &[u8], stamp: Stamp) -> Item {
     Item { name: name.into(), stamp, kept: Kept::Not(Unsaved::Unreadable), racy: true }
 }

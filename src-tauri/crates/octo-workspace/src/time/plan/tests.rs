@@ -23,7 +23,7 @@ fn every_combination_has_its_verdict() {
     let modules = unsaved(Unsaved::Dependencies);
     let not_kept = |why| ImpossibleReason::NotKept { why };
     let not_saved = |why| ImpossibleReason::PresentNotSaved { why };
-    // as it was left, as it is wanted, as it is now; what is done
+    // state at the step left, target state, present state; decision
     for (left, wanted, present, expected) in [
         (&a, &a, &a, "nothing"),
         (&a, &b, &b, "nothing"),
@@ -66,7 +66,7 @@ fn every_combination_has_its_verdict() {
     }
 }
 
-/// A disk in memory.
+/// An in-memory disk.
 #[derive(Clone, Debug, Default)]
 struct Memory(BTreeMap<PathBuf, Kind>);
 
@@ -151,7 +151,7 @@ fn a_folder_is_made_after_all_once_what_stood_in_its_way_is_taken_out() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is asked for: what is left can be done as it stands, on any disk.
+    /// For any request, the arranged steps can be carried out on any disk.
     #[test]
     fn what_is_arranged_can_be_done(
         present in proptest::collection::vec((0..7usize, any::<bool>()), 0..7),

@@ -51,7 +51,7 @@ fn chains_undo_and_redo() {
         assert_eq!((tree.chain(active), tree.undo(), tree.redo()), (chain, undo, redo), "at {active}");
     }
     assert_eq!(Tree::default().undo(), None);
-    // A damaged row leads nowhere, and to no endless loop.
+    // A damaged row leads nowhere, and causes no endless loop.
     assert_eq!(tree(1, &[(1, 1, Run)]).chain(1), [1]);
 }
 
@@ -83,7 +83,7 @@ fn the_end_of_a_task_is_the_nearest_known_state_else_the_first_before() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Against a model that copies the whole state at the end of every task.
+    /// Compares with a model that copies the whole state at the end of every step.
     #[test]
     fn random_trees_resolve_to_what_was_there(
         tasks in proptest::collection::vec((any::<usize>(), proptest::collection::vec((0..4usize, 0..5u32), 0..4)), 1..12)

@@ -1,4 +1,4 @@
-//! Watching by `inotify`.
+//! Watches folders with `inotify`.
 
 use super::{Depth, Seen};
 use crate::time::picture::{Relative, is_at_or_below, join};
@@ -15,11 +15,12 @@ use std::{
     sync::Mutex,
 };
 
-/// Files with several names that are looked at every time. More are looked at with everything else.
+/// The maximum number of files with several names that are checked every time. With more, everything is
+/// checked.
 const LINKED: usize = 4_096;
 
-/// File systems only this system writes to, by their magic numbers (`statfs(2)`): ext2 to ext4, Btrfs, XFS, tmpfs,
-/// F2FS, overlayfs, ZFS, bcachefs, ramfs.
+/// File systems that only this system writes to, by their magic numbers (`statfs(2)`): ext2 to ext4, Btrfs,
+/// XFS, tmpfs, F2FS, overlayfs, ZFS, bcachefs, ramfs.
 const LOCAL: [u32; 9] = [
     0x0000_ef53,
     0x9123_683e,
@@ -39,7 +40,7 @@ impl Seen {
     }
 }
 
-/// Watches a folder and the folders below it that were entered.
+/// Watches a folder and the entered folders below it.
 #[derive(Debug)]
 pub(crate) struct Watch {
     inotify: OwnedFd,
@@ -52,7 +53,7 @@ pub(crate) struct Watch {
 
 #[derive(Debug, Default)]
 struct Places {
-    /// Something was not watched, or events were lost.
+    /// Whether something was not watched, or events were lost.
     broken: bool,
     by_number: HashMap<i32, Relative>,
     by_path: BTreeMap<Relative, i32>,
@@ -61,7 +62,7 @@ struct Places {
 }
 
 impl Watch {
-    /// Begins to watch, at most `most` folders; none where that cannot be relied on. Nothing is watched before
+    /// Creates a watch of at most `most` folders; `None` if it would be unreliable. Watches nothing before
     /// [`Watch::enter`].
     pub(crate) fn new(folder: &Path, most: usize) -> Option<Self> {
         let place = place_of(folder).ok()?;
@@ -69,14 +70,14 @@ impl Watch {
         if most == 0 || !LOCAL.contains(&kind) {
             return None;
         }
-        // They are the account's, for all its programs: half is left to others.
+        // All programs of the account share the limit: half is left to others.
         let allowed = fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
         let most = most.min(allowed.trim().parse::<usize>().ok()? / 2);
         let inotify = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
         Some(Self { inotify, folder: folder.to_owned(), place, most, places: Mutex::default() })
     }
 
-    /// Watches a folder. To be called before it is looked into: what changes from then on is told.
+    /// Watches a folder. Call it before the folder is read: later changes are reported.
     pub(crate) fn enter(&self, relative: &Relative, path: &Path) {
         {
             let mut places = crate::time::lock(&self.places);
@@ -103,13 +104,13 @@ impl Watch {
         let mut places = crate::time::lock(&self.places);
         match added {
             Ok(number) => match places.by_number.insert(number, relative.clone()) {
-                // The same folder by another way, or one that moved: one number cannot stand for two paths.
+                // The same folder by another path, or a moved folder: one number cannot represent two paths.
                 Some(other) if other != *relative => places.give_up(),
                 _ => {
                     places.by_path.insert(relative.clone(), number);
                 }
             },
-            // It is gone or may not be read, and the walk says so; what comes in its place is told by its parent.
+            // The folder is gone or unreadable, and the walk reports that; its parent reports a replacement.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
             Err(error) => {
                 tracing::debug!(%error, "a folder cannot be watched");
@@ -118,7 +119,7 @@ impl Watch {
         }
     }
 
-    /// A file was met that has so many names.
+    /// Reports a file with this number of names.
     pub(crate) fn met(&self, folder: &Relative, name: &[u8], names: u64) {
         if names > 1 {
             let mut places = crate::time::lock(&self.places);
@@ -134,12 +135,12 @@ impl Watch {
         self.place.0 == device
     }
 
-    /// Something cannot be watched: everything has to be looked at.
+    /// Notes that something cannot be watched: everything must be checked.
     pub(crate) fn give_up(&self) {
         crate::time::lock(&self.places).give_up();
     }
 
-    /// What changed since it was asked last; none when that is not known.
+    /// Returns the changes since the last call; `None` if they are unknown.
     pub(crate) fn seen(&self) -> Option<Seen> {
         let mut places = crate::time::lock(&self.places);
         if places.broken || place_of(&self.folder).ok()? != self.place {
@@ -167,7 +168,7 @@ impl Places {
         *self = Self { broken: true, ..Self::default() };
     }
 
-    /// Reads all events there are; none when some were lost.
+    /// Reads all pending events; `None` if some were lost.
     fn read(&mut self, inotify: &OwnedFd, seen: &mut Seen) -> Option<()> {
         let mut buffer = vec![MaybeUninit::uninit(); 1 << 16];
         let mut events = inotify::Reader::new(inotify, &mut buffer);
@@ -182,7 +183,7 @@ impl Places {
             if what.intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
                 return None;
             }
-            // One that is not known any more: what it was about is looked at anew, or is gone.
+            // An unknown number: its folder is read again, or is gone.
             let Some(folder) = self.by_number.get(&event.wd()).cloned() else { continue };
             if what.contains(ReadFlags::IGNORED) {
                 self.by_number.remove(&event.wd());
@@ -201,7 +202,7 @@ impl Places {
         }
     }
 
-    /// Watches a folder and everything below it no longer: it is gone, or is entered again.
+    /// Stops watching a folder and everything below it: it is gone, or will be entered again.
     fn leave(&mut self, inotify: &OwnedFd, path: &Relative) {
         let below: Vec<(Relative, i32)> = self
             .by_path
@@ -213,7 +214,7 @@ impl Places {
         for (known, number) in below {
             self.by_path.remove(&known);
             self.by_number.remove(&number);
-            // One whose folder is gone went with it.
+            // The watch of a deleted folder is already gone.
             let _gone = inotify::remove_watch(inotify, number);
         }
         self.linked.retain(|(folder, _)| !is_at_or_below(folder, path));

@@ -1,10 +1,10 @@
-//! Nothing is watched here.
+//! Watches nothing on this system.
 
 use super::Seen;
 use crate::time::picture::Relative;
 use std::path::Path;
 
-/// Never made.
+/// Never constructed.
 #[derive(Debug)]
 pub(crate) enum Watch {}
 

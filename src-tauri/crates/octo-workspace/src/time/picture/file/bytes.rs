@@ -1,10 +1,10 @@
-//! A picture's parts as bytes.
+//! The parts of a snapshot as bytes.
 
 use super::super::{Item, Kept};
 use crate::time::folder::Stamp;
 use octo_protocol::Unsaved;
 
-/// Every reason, by its number in the file.
+/// All reasons, indexed by their number in the file.
 const REASONS: [Unsaved; 11] = [
     Unsaved::TooLarge,
     Unsaved::Budget,
@@ -27,7 +27,7 @@ pub(super) fn reason_of(byte: u8) -> Option<Unsaved> {
     REASONS.get(usize::from(byte)).copied()
 }
 
-/// A number, seven bits a byte, the low ones first.
+/// Writes a number, seven bits per byte, the low ones first.
 pub(super) fn number(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);
