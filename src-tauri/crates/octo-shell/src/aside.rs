@@ -1,5 +1,5 @@
-//! A program of the person's own, run beside the session: given its input at once, heard out, and ended with all it
-//! started when its time is over.
+//! Runs a person's own program outside the session's commands: passes its input at once, reads its output, and
+//! kills it with all its child processes when its time is up.
 
 use crate::{Language, LoginEnvironment};
 use std::{
@@ -14,33 +14,33 @@ use tokio::{
     process::Command,
 };
 
-/// What is kept of each of its two outputs, in bytes. What it says beyond is read and dropped.
+/// The bytes kept of each of its two output streams. The rest is read and dropped.
 const KEPT: usize = 64 * 1024;
 
-/// How long its outputs are listened to after it ended: what it left running may hold them open for ever.
+/// How long its output is read after it ended: processes it left running may keep the pipes open without end.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// What is to be run.
+/// A program to run.
 #[derive(Clone, Debug)]
 pub struct Aside<'a> {
-    /// A command line: bash's, or PowerShell's where that is what there is.
+    /// A command line: for bash, or for PowerShell on machines without bash.
     pub line: &'a str,
-    /// Where it runs.
+    /// The folder it runs in.
     pub folder: &'a Path,
-    /// What it reads on its standard input.
+    /// The content of its standard input.
     pub input: Vec<u8>,
-    /// How long it may take.
+    /// Its time limit.
     pub patience: Duration,
     /// The environment.
     pub login: &'a LoginEnvironment,
-    /// Variables it must not see, besides all that begin with `OCTO_`.
+    /// Variables it must not see, in addition to all that begin with `OCTO_`.
     pub secret_variables: &'a [String],
 }
 
-/// What came of it.
+/// The result of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AsideEnd {
-    /// Its exit status; none when a signal ended it.
+    /// Its exit status; `None` if a signal killed it.
     pub code: Option<i32>,
     /// The beginning of its standard output.
     pub output: String,
@@ -53,8 +53,8 @@ impl Aside<'_> {
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::TimedOut`] when its time was over: all of it is ended then. Otherwise when it could not be
-    /// started.
+    /// [`io::ErrorKind::TimedOut`] when its time was up: its whole process group is killed then. Otherwise when
+    /// it could not be started.
     pub async fn run(self) -> io::Result<AsideEnd> {
         #[cfg(windows)]
         let program = crate::language::INTERPRETER.program.clone();
@@ -75,7 +75,7 @@ impl Aside<'_> {
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let telling = async {
             if let Some(mut stdin) = stdin {
-                // A program that does not want to know closes its input; that is no fault.
+                // A program that ignores its input closes it; that is no error.
                 let _ = stdin.write_all(&self.input).await;
             }
         };
@@ -86,7 +86,7 @@ impl Aside<'_> {
             let status = tokio::select! {
                 biased;
                 status = child.wait() => {
-                    // All of it was said, as far as the program itself said it.
+                    // Everything the program itself wrote has been read by then.
                     let _rest = tokio::time::timeout(LAST_WORDS, &mut hearing).await;
                     status
                 }
@@ -104,14 +104,14 @@ impl Aside<'_> {
     }
 }
 
-/// Ends what is left of a process group.
+/// Kills the rest of a process group when dropped.
 struct Group(Option<u32>);
 
 impl Drop for Group {
     fn drop(&mut self) {
         #[cfg(unix)]
         if let Some(leader) = self.0.and_then(|leader| i32::try_from(leader).ok()) {
-            // One that is empty by now is what is wanted.
+            // An empty group is fine too.
             let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(leader), nix::sys::signal::SIGKILL);
         }
         #[cfg(windows)]
@@ -121,12 +121,12 @@ impl Drop for Group {
     }
 }
 
-/// What was heard of one output so far.
+/// The output read from one stream so far.
 #[derive(Default)]
 struct Heard(Mutex<Vec<u8>>);
 
 impl Heard {
-    /// Listens until the output is closed.
+    /// Reads until the stream is closed.
     async fn hear(&self, pipe: Option<impl tokio::io::AsyncRead + Unpin>) {
         let mut piece = vec![0; 8 * 1024];
         if let Some(mut pipe) = pipe {

@@ -1,12 +1,12 @@
-//! What the system itself lets a command touch, whatever the command turns out to do.
+//! Limits a command's access by means of the operating system, regardless of the command's actual behaviour.
 //!
-//! The policy judges a line before it runs; this holds while it runs. On Linux it is Landlock, which knows only
-//! grants: it cannot take `.env` out of a folder that may be written, nor keep a program from speaking to the
-//! keychain over D-Bus. That is left to the policy. So entries of the person's home are granted one by one, all
-//! but those that hold secrets ([`octo_workspace::is_secret`]); names of files may be listed everywhere.
+//! The policy judges a line before it runs; this applies while it runs. On Linux it is Landlock, which knows
+//! only grants: it cannot exclude `.env` from a writable folder, nor keep a program from accessing the keychain
+//! over D-Bus. The policy has to cover those. Entries of the person's home are therefore granted one by one,
+//! except those that contain secrets ([`octo_workspace::is_secret`]); file names may be listed everywhere.
 //!
-//! On macOS a command is started through `sandbox-exec`, with a profile that says the same ([`profile`]). Windows has
-//! nothing of the kind that a command could be held by without being changed, and [`is_available`] says so.
+//! On macOS a command is started through `sandbox-exec`, with an equivalent profile ([`profile`]). Windows has
+//! no such mechanism that works for unmodified commands, and [`is_available`] returns that.
 
 mod caches;
 #[cfg(any(target_os = "linux", target_os = "macos", test))]
@@ -20,57 +20,58 @@ mod profile;
 use std::ffi::OsString;
 use std::{io, path::PathBuf};
 
-/// The program that holds a command to a profile on macOS, part of the system.
+/// The program that confines a command to a profile on macOS, part of the system.
 #[cfg(target_os = "macos")]
 const SANDBOX: &str = "/usr/bin/sandbox-exec";
 
-/// What a command may touch. Everything not named here may be read, outside the person's and Octo's homes.
+/// The paths a command may access. Everything not named here may be read, outside the person's and Octo's
+/// homes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confinement {
-    /// Files and folders (with all below) it may change: the session's folder, those for temporary files
-    /// ([`temporary_folders`]), and what was allowed for this command.
+    /// Files and folders (with everything below) it may change: the session's folder, those for temporary files
+    /// ([`temporary_folders`]), and those granted to this command.
     pub writable: Vec<PathBuf>,
-    /// Folders it may make, replace and take away things in, without reading what is there: those of what was allowed
-    /// for this command.
+    /// Folders in which it may create, replace and remove entries without reading them: granted to this
+    /// command.
     pub entered: Vec<PathBuf>,
-    /// Secrets it may read, because that was allowed for this command.
+    /// Secrets it may read, granted to this command.
     pub secrets: Vec<PathBuf>,
-    /// The person's home, real; none where there is none.
+    /// The real path of the person's home, or `None` if there is none.
     pub home: Option<PathBuf>,
-    /// Octo's own home, real: what is not granted of it cannot be read.
+    /// The real path of Octo's own home: parts not granted here cannot be read.
     pub octo: PathBuf,
-    /// Other paths of it, and where it was before, real: nothing there is granted.
+    /// Other real paths of Octo's home, and its former locations: nothing in them is granted.
     pub octo_others: Vec<PathBuf>,
-    /// Folders of Octo's home that may be read.
+    /// Readable folders of Octo's home.
     pub octo_readable: Vec<PathBuf>,
 }
 
-/// Whether the system holds a thread, and what it starts, to a [`Confinement`].
+/// Whether the system confines a thread, and its child processes, to a [`Confinement`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforced {
-    /// Wholly, or as far as an older kernel can.
+    /// Fully, or as much as an older kernel can.
     Yes,
-    /// The system cannot hold a thread; macOS holds by the program a command is started through.
+    /// The system cannot confine a thread; macOS uses a program that starts the command.
     Unavailable,
 }
 
-/// A program that starts another one, which is then held.
+/// A program that starts another one under confinement.
 #[cfg(unix)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Holder {
     /// The program.
     pub program: PathBuf,
-    /// What it is given before the other program and its arguments.
+    /// Its arguments before the other program and its arguments.
     pub arguments: Vec<OsString>,
 }
 
 impl Confinement {
-    /// Holds the calling thread, and every process it starts from now on, to this. It cannot be undone, so it is
+    /// Confines the calling thread, and every process it starts from now on. This cannot be undone, so it is
     /// called on a thread that ends soon after. Reads the home's folders; takes a millisecond or two.
     ///
     /// # Errors
     ///
-    /// When the system has the means and refuses. Nothing may be started then.
+    /// When the system supports confinement but refuses. Nothing may be started then.
     pub fn enforce(&self) -> io::Result<Enforced> {
         #[cfg(target_os = "linux")]
         return landlocked::enforce(&self.grants());
@@ -78,12 +79,12 @@ impl Confinement {
         Ok(Enforced::Unavailable)
     }
 
-    /// The program a command is to be started through, where the system holds by such a program. Reads the home's
+    /// Returns the program that must start the command, on systems that confine this way. Reads the home's
     /// folders; takes a millisecond or two.
     ///
     /// # Errors
     ///
-    /// When something that must be kept from the command cannot be told to it. Nothing may be started then.
+    /// When the profile cannot express a path that must be protected. Nothing may be started then.
     #[cfg(unix)]
     pub(crate) fn holder(&self) -> io::Result<Option<Holder>> {
         #[cfg(target_os = "macos")]
@@ -97,14 +98,14 @@ impl Confinement {
     }
 }
 
-/// Folders of this system for temporary files, which any command may write.
+/// Returns this system's folders for temporary files, which any command may write.
 pub fn temporary_folders() -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from).to_vec();
     folders.push(std::env::temp_dir());
     folders
 }
 
-/// Whether this system can hold commands to a [`Confinement`]. Looked at once.
+/// Whether this system can hold commands to a [`Confinement`]. Checked once.
 pub fn is_available() -> bool {
     #[cfg(target_os = "linux")]
     return *landlocked::AVAILABLE;

@@ -1,8 +1,8 @@
-//! The environment commands run in.
+//! The environment of commands.
 //!
 //! Octo may have been started from an icon, with almost no environment: version managers, `PATH` entries and
-//! the like are only in the person's login shell. So that shell is asked once, lazily, and every command gets
-//! what it answered. When a start-up file was changed since, it is asked again.
+//! the like are only in the person's login shell. Octo therefore queries that shell once, on first use, and
+//! passes the result to every command. When a start-up file changes, it queries the shell again.
 
 mod capture;
 mod startup;
@@ -25,28 +25,28 @@ pub struct LoginEnvironment(Source);
 
 #[derive(Clone, Debug)]
 enum Source {
-    /// Asked of the login shell.
+    /// From the login shell.
     Shell(Arc<Asked>),
-    /// Given.
+    /// Fixed.
     Fixed(Arc<Variables>),
 }
 
-/// What the login shell answered.
+/// The login shell's environment, cached.
 #[derive(Debug)]
 struct Asked {
-    /// What it is started with: the process's own variables.
+    /// The process's own variables, with which the shell is started.
     own: Variables,
     answer: Mutex<Option<Answer>>,
 }
 
 #[derive(Debug)]
 struct Answer {
-    /// The start-up files it came from.
+    /// The start-up files that produced it.
     stamp: Stamp,
     variables: Arc<Variables>,
 }
 
-/// The answer all of this process share.
+/// Cached once per process.
 static PERSON: LazyLock<Arc<Asked>> = LazyLock::new(|| Arc::new(Asked::new(capture::own())));
 
 impl Asked {
@@ -54,8 +54,8 @@ impl Asked {
         Self { own, answer: Mutex::default() }
     }
 
-    /// What the shell answered, asked first where it was not yet, or where its start-up files are not what they were.
-    /// A shell that does not answer again keeps its last answer.
+    /// Returns the shell's variables; queries the shell first if it was not queried yet or its start-up files
+    /// changed. If the shell fails later, its last answer is kept.
     async fn variables(&self, secret: &[String]) -> Arc<Variables> {
         let mut answer = self.answer.lock().await;
         let own = self.own.clone();
@@ -78,20 +78,20 @@ impl Asked {
 }
 
 impl LoginEnvironment {
-    /// The environment of the person's login shell (`$SHELL`, else the one of their account, else `bash`). It is
-    /// asked when the first command needs it, and again when a start-up file was changed, for at most ten seconds
-    /// (and `bash` for as long where it does not answer); if none does, the process's own environment is what
-    /// commands get.
+    /// Returns the environment of the person's login shell (`$SHELL`, else the one of their account, else
+    /// `bash`). Octo queries it when the first command needs it, and again when a start-up file changed, for at
+    /// most ten seconds (and `bash` for as long if it does not answer); if none does, commands get the
+    /// process's own environment.
     pub fn capture() -> Self {
         Self(Source::Shell(Arc::clone(&PERSON)))
     }
 
-    /// Exactly these variables.
+    /// Returns an environment of exactly these variables.
     pub fn fixed(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         Self(Source::Fixed(Arc::new(variables.into_iter().collect())))
     }
 
-    /// The variables, with those every command gets and without those none may see.
+    /// Returns the variables, plus those every command gets and minus the hidden ones.
     pub(crate) async fn variables(&self, secret: &[String]) -> Variables {
         let source = match &self.0 {
             Source::Fixed(variables) => Arc::clone(variables),
@@ -135,12 +135,12 @@ fn expanded(value: &str, home: Option<&Path>) -> Option<PathBuf> {
     path.is_absolute().then_some(path)
 }
 
-/// Whether commands must not see a variable.
+/// Whether a variable is hidden from commands.
 pub(crate) fn is_hidden(name: &str, secret: &[String]) -> bool {
     name.starts_with("OCTO_") || secret.iter().any(|secret| secret == name)
 }
 
-/// What every command gets: a terminal that knows colours, and no program that waits for a key between pages.
+/// Variables of every command: a terminal with colours, and no pager that waits for a key.
 const SET: &[(&str, &str)] = &[
     ("TERM", "xterm-256color"),
     ("PAGER", "cat"),
@@ -151,12 +151,13 @@ const SET: &[(&str, &str)] = &[
     ("HISTFILE", "/dev/null"),
 ];
 
-/// What no command gets: leftovers of the shell that was asked. Git may ask for a password: the question shows.
+/// Variables removed from every command: leftovers of the queried shell. Git may ask for a password, because
+/// the question is visible.
 const UNSET: &[&str] =
     &["_", "SHLVL", "PWD", "OLDPWD", "GIT_TERMINAL_PROMPT", "PROMPT_COMMAND", "PS1", "COLUMNS", "LINES"];
 
-/// The environment of a command nobody was asked about, out of the login environment: one in which the words
-/// [`crate::judge`] looked at mean what they usually mean.
+/// Returns the environment of a command that runs without approval, derived from the login environment: in it,
+/// the words [`crate::judge`] examined have their usual meaning.
 pub(crate) fn vetted(login: Variables, folder: &Path) -> Variables {
     let mut variables: Variables = login.into_iter().filter(|(name, _)| !bends(name)).collect();
     let path = variables.get("PATH").cloned().unwrap_or_default();
@@ -167,7 +168,7 @@ pub(crate) fn vetted(login: Variables, folder: &Path) -> Variables {
             ("GIT_PAGER", "cat"),
             // A single-byte locale may have blanks the policy does not know.
             ("LC_ALL", "C.UTF-8"),
-            // No tool is fetched to answer a question for a version.
+            // A query for a version must not download a tool.
             ("GOTOOLCHAIN", "local"),
             ("RUSTUP_AUTO_INSTALL", "0"),
             ("COREPACK_ENABLE_DOWNLOAD_PROMPT", "0"),
@@ -178,8 +179,8 @@ pub(crate) fn vetted(login: Variables, folder: &Path) -> Variables {
     variables
 }
 
-/// Variables that change what a command of the policy's table does: start-up files and options of bash, exported
-/// functions, options of the tools by environment, settings files they read.
+/// Whether a variable changes the behaviour of a command in the policy's table: start-up files and options of
+/// bash, exported functions, tool options, settings files.
 fn bends(name: &str) -> bool {
     #[rustfmt::skip]
     const NAMES: &[&str] = &[
@@ -190,12 +191,12 @@ fn bends(name: &str) -> bool {
     NAMES.contains(&name) || name.starts_with("BASH_FUNC_") || bends_git(name)
 }
 
-/// Git takes settings, folders and programs from the environment.
+/// Whether a variable sets git's settings, folders or programs.
 pub(crate) fn bends_git(name: &str) -> bool {
     name.starts_with("GIT_")
 }
 
-/// Settings of git that hold over a repository's own: nothing named in the repository is started.
+/// Returns git settings that override a repository's own: no program named in the repository is started.
 pub(crate) fn git_overrides() -> Variables {
     const SETTINGS: &[(&str, &str)] = &[
         ("core.fsmonitor", "false"),
@@ -211,14 +212,14 @@ pub(crate) fn git_overrides() -> Variables {
         ("gpg.openpgp.program", "false"),
         ("gpg.x509.program", "false"),
         ("gpg.ssh.program", "false"),
-        // A folder that looks like a bare repository is none.
+        // A folder that looks like a bare repository does not count as one.
         ("safe.bareRepository", "explicit"),
         ("status.submoduleSummary", "false"),
         ("submodule.recurse", "false"),
     ];
     let mut variables = Variables::from([
         ("GIT_CONFIG_COUNT".to_owned(), SETTINGS.len().to_string()),
-        // Nothing is written by the way, nothing is fetched.
+        // No incidental writes, no fetches.
         ("GIT_OPTIONAL_LOCKS".to_owned(), "0".to_owned()),
         ("GIT_NO_LAZY_FETCH".to_owned(), "1".to_owned()),
         ("GIT_ALLOW_PROTOCOL".to_owned(), "none".to_owned()),
@@ -231,22 +232,22 @@ pub(crate) fn git_overrides() -> Variables {
     variables
 }
 
-/// Makes `folder` the first in which commands are looked for, and names it once.
+/// Makes `folder` the first entry of `PATH`, without repeating it.
 pub(crate) fn put_first(variables: &mut Variables, folder: &Path) {
     let path = variables.get("PATH").map_or(USUAL_PATH, String::as_str);
     let others = std::env::split_paths(path).filter(|entry| entry != folder);
     let all = std::iter::once(folder.to_owned()).chain(others);
-    // Only a folder with a colon in its name cannot be joined, and nothing would find it.
+    // Only a folder with a colon in its name cannot be joined, and no shell would find it.
     if let Ok(joined) = std::env::join_paths(all) {
         variables.insert("PATH".to_owned(), joined.to_string_lossy().into_owned());
     }
 }
 
-/// Where commands are looked for when nobody says.
+/// The `PATH` of commands if none is set.
 const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// `path` without entries that are relative or lie inside `folder`: what the session may write must not pose as
-/// a tool.
+/// Returns `path` without entries that are relative or inside `folder`: files the session may write must not
+/// pose as tools.
 pub(crate) fn searched(path: &str, folder: &Path) -> String {
     let folder = octo_workspace::real(folder).unwrap_or_else(|_| folder.to_owned());
     let kept: Vec<PathBuf> = std::env::split_paths(path)

@@ -1,12 +1,12 @@
-//! What can go wrong before, or instead of, a command's own failure.
+//! Failures before, or instead of, a command's own failure.
 
 use std::{io, path::PathBuf};
 
-/// Why a command could not be run or reached. A command that runs and fails is no error: its [`crate::Report`]
-/// says how it ended. The words are for the model.
+/// The reason why a command could not be run or reached. A command that runs and fails is no error: its
+/// [`crate::Report`] says how it ended. The model reads the messages.
 #[derive(Debug, thiserror::Error)]
 pub enum ShellError {
-    /// No command of this session has that handle, or it ended and its end was reported.
+    /// No command of this session has that handle, or the command ended and its end was reported.
     #[error(
         "handle {handle:?} not found: no running command of this session has it. If it ended, you were told or will be in a moment"
     )]
@@ -14,36 +14,36 @@ pub enum ShellError {
         /// The handle as given.
         handle: String,
     },
-    /// The folder a command was to run in is not there.
+    /// The command's folder does not exist.
     #[error("the folder {} does not exist or is not a folder; nothing was run", .path.display())]
     NoFolder {
         /// The folder.
         path: PathBuf,
     },
-    /// A variable's name or value cannot be given to a command.
+    /// A variable's name or value cannot be passed to a command.
     #[error("{name:?} cannot be set as an environment variable; nothing was run")]
     BadVariable {
         /// The name as given.
         name: String,
     },
-    /// The command line holds a NUL byte, which no shell can read.
+    /// The command line contains a NUL byte, which no shell can read.
     #[error("the command holds a NUL byte; nothing was run")]
     NulByte,
     /// This machine has no bash.
     #[error("no bash was found on this machine; nothing was run")]
     NoBash,
-    /// The session has as many running commands as it may have.
+    /// The session has reached its limit of running commands.
     #[error("{limit} commands of this session are still running; end one with `kill` first")]
     TooMany {
-        /// How many a session may have.
+        /// The limit.
         limit: usize,
     },
-    /// The very same command runs in the background already.
+    /// The same command already runs in the background.
     #[error(
         "the same command already runs in that folder as handle_id {handle}; nothing was started. You will be told when it ends; look at it with an empty input, or end it with kill"
     )]
     Duplicate {
-        /// The one that runs.
+        /// The handle of the running command.
         handle: String,
     },
     /// The call was stopped before its command was started.

@@ -1,25 +1,25 @@
-//! The language command lines are written in: bash's everywhere but on a Windows without Git Bash.
+//! The language of command lines: bash everywhere, except on Windows without Git Bash.
 
 use std::path::PathBuf;
 
-/// What a command line is written in.
+/// The language of a command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Language {
-    /// Bash's.
+    /// Bash.
     #[default]
     Bash,
-    /// PowerShell's: no line of it is ever known to only read.
+    /// PowerShell: no line of it is ever known to be read-only.
     PowerShell,
 }
 
-/// What runs command lines on this machine.
+/// The program that runs command lines on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Interpreter {
     pub program: PathBuf,
     pub language: Language,
 }
 
-/// The language of command lines on this machine. Looked at once.
+/// Returns the language of command lines on this machine. Determined once.
 pub fn language() -> Language {
     #[cfg(windows)]
     return windows::INTERPRETER.language;
@@ -30,9 +30,9 @@ pub fn language() -> Language {
 #[cfg(windows)]
 pub(crate) use windows::INTERPRETER;
 
-/// Where Git Bash is looked for: what its installer, Scoop and a plain `git` on the path would mean. A `bash.exe` of
-/// Windows itself (`System32`) is another system's and not meant. `folders` are those of the path, `programs` those
-/// applications are installed in.
+/// Returns the paths at which Git Bash may be: those of its installer, of Scoop, and of a plain `git` on the
+/// path. A `bash.exe` of Windows itself (`System32`) belongs to another system and does not count. `folders`
+/// are those of the path, `programs` are the folders of installed applications.
 #[cfg(any(windows, test))]
 pub(crate) fn git_bash_places(folders: &[PathBuf], programs: &[PathBuf]) -> Vec<PathBuf> {
     let installed = programs.iter().map(|folder| folder.join("Git"));
@@ -51,7 +51,7 @@ mod windows {
     use super::{Interpreter, Language, git_bash_places};
     use std::{path::PathBuf, sync::LazyLock};
 
-    /// Git Bash where it is installed, otherwise PowerShell 7, otherwise the one Windows has.
+    /// Git Bash if installed, otherwise PowerShell 7, otherwise the PowerShell included in Windows.
     pub(crate) static INTERPRETER: LazyLock<Interpreter> = LazyLock::new(|| {
         let folders: Vec<PathBuf> = std::env::var_os("PATH")
             .map(|path| std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect())

@@ -1,16 +1,16 @@
-//! Commands: one PTY child each, cleaned output, and the policy that says which may run unasked.
+//! Commands: one PTY child each, cleaned output, and the policy that decides which may run without asking.
 //!
-//! * [`Shell`] runs a session's commands. Every command is a `bash` of its own with a terminal of its own, in
-//!   the person's login environment; it is over when that `bash` is, so nothing is guessed from its output.
-//!   What a person expects to last from one line to the next (the directory, exported variables, functions)
-//!   is written by the command when it ends and given to the session's next one.
-//!   A command that outlives the wait for it goes on in the background; [`News`] tells what becomes of it.
-//! * [`assess`] says what is to be done with a command line: refuse it, ask, or let it run, and with what in its
-//!   place; [`read_path`] and [`write_path`] say the same about paths, for commands and tools alike, and
-//!   [`PolicyPaths`] which paths stay closed to a search; [`Policy`] is the person's own, [`PolicyFile`] the
-//!   `policy.toml` it is in. They decide nothing by themselves: permission is the caller's.
-//! * [`Aside`] runs a program of the person's own (a hook) beside the session.
-//! * [`Confinement`] is what the system itself then lets a command touch.
+//! * [`Shell`] runs a session's commands. Every command is a separate `bash` with a separate terminal, in the
+//!   person's login environment; it ends when that `bash` ends, so Octo guesses nothing from its output. When a
+//!   command ends, it writes the state a person expects to persist between lines (the directory, exported
+//!   variables, functions), and the session's next command starts with it. A command that outlives the wait for
+//!   it continues in the background; [`News`] reports on it.
+//! * [`assess`] decides about a command line: refuse it, ask, or run it, possibly with replacements;
+//!   [`read_path`] and [`write_path`] decide about paths, for commands and tools alike, and [`PolicyPaths`]
+//!   decides which paths stay closed to a search; [`Policy`] is the person's own policy, [`PolicyFile`] the
+//!   `policy.toml` that contains it. They only advise: the caller grants permission.
+//! * [`Aside`] runs a program of the person's own (a hook) outside the session's commands.
+//! * [`Confinement`] is the access the operating system then allows a command.
 
 mod aside;
 mod confine;

@@ -1,9 +1,9 @@
-//! Output: what a program wrote to its terminal, made into text.
+//! Output: converts the bytes a program wrote to its terminal to text.
 //!
-//! The bytes go through a terminal parser ([`screen`]): carriage returns and backspaces overwrite, colours are
-//! kept apart, everything else that only a screen understands is dropped. The cleaned lines then go four ways:
-//! to the model (head and tail, no colours), to the person's card (the same, larger, with colours), to a log
-//! file when the model does not get all of it, and live to whoever watches.
+//! The bytes pass through a terminal parser ([`screen`]): carriage returns and backspaces overwrite, colours
+//! are kept separately, and everything else that needs a screen is dropped. The cleaned lines then have four
+//! destinations: the model (head and tail, no colours), the person's card (the same, larger, with colours), a
+//! log file if the model does not get all of it, and live listeners.
 
 mod excerpt;
 mod live;
@@ -14,9 +14,9 @@ mod transcript;
 pub(crate) use log::LogFile;
 pub(crate) use transcript::{Excerpts, Stage, Transcript};
 
-/// Bytes of a command's output the model is shown: about 3,000 tokens. Enough for the errors of a build, little
-/// enough that ten such results do not crowd out a conversation; the rest is in the log file.
+/// The bytes of a command's output shown to the model: about 3,000 tokens. Enough for the errors of a build,
+/// and small enough that ten such results do not crowd out a conversation; the rest is in the log file.
 pub const MODEL_OUTPUT_BYTES: usize = 12_000;
 
-/// Bytes of a command's output a card shows.
+/// The bytes of a command's output shown on a card.
 pub const VIEW_OUTPUT_BYTES: usize = 64 * 1024;

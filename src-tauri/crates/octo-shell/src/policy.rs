@@ -1,14 +1,14 @@
-//! Which command lines are known to only read, and which ones rules cover.
+//! Decides which command lines are known to be read-only, and which ones rules cover.
 //!
-//! The one question is what bash would do with a line. It is answered only for lines in which nothing depends
-//! on anything but the line itself: simple commands of literal words and file patterns, joined by `;`, line
-//! ends, `&&`, `||` and `|`, with redirections that only read or drop. Two readers must see the same in it:
-//! [`plain`], our own and strict, and [`tree`], the bash grammar of tree-sitter. Every command must then be in
-//! the table ([`table`], [`git`], [`find`]) with nothing but options the table names. Everything else asks:
+//! The only question is how bash would interpret a line. The answer is certain only for lines whose meaning
+//! depends on nothing but the line itself: simple commands of literal words and file patterns, joined by `;`,
+//! line ends, `&&`, `||` and `|`, with redirections that only read or discard. Two parsers must agree on it:
+//! [`plain`], our own strict one, and [`tree`], the bash grammar of tree-sitter. Every command must then be in
+//! the table ([`table`], [`git`], [`find`]), with only the options the table lists. Everything else asks:
 //! expansions, substitutions, here-documents, assignments, background commands, functions, groups, braces,
 //! comments, history, tildes.
 //!
-//! What is said here holds for an environment in which names mean what they usually mean:
+//! These decisions apply to an environment in which names have their usual meaning:
 //! [`crate::Carried::FolderOnly`].
 
 mod bash;
@@ -59,10 +59,10 @@ use options::Reads;
 use plain::{Join, Line, RedirectKind, Simple};
 use std::path::Path;
 
-/// What is known of a command line.
+/// The judgement about a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
-    /// Every command in it is known to only read.
+    /// Every command in it is known to be read-only.
     ReadOnly {
         /// Every word that may name a path it reads, relative ones as seen from where the line runs. From
         /// [`judge_at`] these are existing names; from [`judge`] some may still be patterns.
@@ -70,13 +70,13 @@ pub(crate) enum Judgement {
     },
     /// It may do more than read.
     Ask {
-        /// The first simple command not known to only read, as it stands in the line; none when the whole line
-        /// is the reason (extra variables, constructs outside any command).
+        /// The first simple command not known to be read-only, as written in the line; `None` when the whole
+        /// line is the reason (extra variables, constructs outside any command).
         part: Option<String>,
-        /// What an "always" rule would hold: the command's name and subcommand. None where no such rule is safe.
+        /// The words of an "always" rule: the command's name and subcommand. `None` if no such rule is safe.
         rule: Option<Vec<String>>,
     },
-    /// Two readers of the line do not agree on what it says, or one cannot read it.
+    /// The two parsers disagree about the line, or one cannot parse it.
     Unparsed,
 }
 
@@ -88,18 +88,18 @@ pub(crate) enum Permitted {
         /// As in [`Judgement::ReadOnly`], for the commands that only read.
         reads: Vec<String>,
     },
-    /// They do not; also for a line that only reads and needs no rule.
+    /// Not covered; also for a read-only line that needs no rule.
     No,
 }
 
-/// Lines are cut here when a part of them is shown.
+/// The maximum length of a displayed part of a line.
 const MAX_PART: usize = 400;
 
-/// Directories a line may be in at one point (`cd a || cd b`); beyond this it asks.
+/// The maximum number of directories a line may be in at one point (`cd a || cd b`); with more it asks.
 const MAX_PLACES: usize = 8;
 
-/// What is known of a line from its words alone. `env` are the extra variables it would run with: a variable
-/// can make a harmless command another one, so with any the line asks.
+/// Judges a line by its words alone. `env` are the extra variables it would run with: a variable can turn a
+/// harmless command into another one, so with any the line asks.
 pub(crate) fn judge(line: &str, env: &[(String, String)]) -> Judgement {
     let Some(outline) = tree::outline(line) else { return Judgement::Unparsed };
     let Ok(plain) = plain::read(line) else {
@@ -121,9 +121,9 @@ pub(crate) fn judge(line: &str, env: &[(String, String)]) -> Judgement {
     }
 }
 
-/// What is known of a line that would run in `folder`: [`judge`], and then a look at the folder. Patterns are
-/// replaced by the names they match, so that the caller can judge each; and what the folder itself could make
-/// of a harmless command asks (see [`folder`]). `says` is what is said about a real path. Looks at the disk and may
+/// Judges a line that would run in `folder`: [`judge`], then a check of the folder. Replaces patterns by the
+/// names they match, which lets the caller judge each; asks if the folder itself could change the meaning of a
+/// harmless command (see [`folder`]). `says` returns the restriction of a real path. Reads the disk and may
 /// start `git`; takes milliseconds.
 pub(crate) fn judge_at(
     line: &str,
@@ -178,7 +178,7 @@ pub(crate) fn allowed_at(
     }
 }
 
-/// What following a line's commands gave.
+/// The result of following a line's commands.
 enum Walk {
     /// All are known to only read or covered by a rule.
     Reads { reads: Reads, ruled: Ruled },
@@ -223,7 +223,7 @@ fn walk(line: &Line, rules: &[Vec<String>]) -> Walk {
         let Some(seen) = seen_from(&here, &known) else { return Walk::Unknown(at) };
         let moves = command.words.first().is_some_and(|name| name.text == "cd");
         let arrived = if moves {
-            // In a pipeline `cd` moves nobody, which is never meant.
+            // In a pipeline `cd` has no effect, which is never intended.
             if piped || command.join == Join::Pipe {
                 return Walk::Unknown(at);
             }
@@ -260,7 +260,7 @@ fn united(one: &[String], other: &[String]) -> Vec<String> {
     all
 }
 
-/// What a command known to only read would read, seen from where it runs.
+/// Returns the paths a read-only command would read, relative to its directory.
 fn command_reads(command: &Simple) -> Option<Reads> {
     let (name, arguments) = command.words.split_first()?;
     if name.form == plain::Form::Pattern {
@@ -277,8 +277,8 @@ fn redirect_reads(command: &Simple) -> Reads {
     read.map(|redirect| redirect.target.text.clone()).collect()
 }
 
-/// Paths as seen from where the line began. None where `..` makes that a guess: after a link, `a/..` is not
-/// where it seems to be.
+/// Returns paths relative to the line's start. `None` if `..` makes that a guess: after a link, `a/..` is not
+/// the apparent folder.
 fn seen_from(places: &[String], paths: &[String]) -> Option<Reads> {
     let mut seen = Reads::new();
     for path in paths {
@@ -311,7 +311,8 @@ fn only_rule(line: &Line) -> Option<Vec<String>> {
     (literal && unknown.all(|command| rules::words(command).as_ref() == Some(&rule))).then_some(rule)
 }
 
-/// The first simple command of a line that is not plain which by itself is not known to only read.
+/// Returns the first simple command, in a line that is not plain, which on its own is not known to be
+/// read-only.
 fn first_unknown(line: &str, outline: &tree::Outline) -> Option<String> {
     let reads = |text: &str| {
         plain::read(text)

@@ -1,24 +1,24 @@
-//! What goes into a run and what comes out of it.
+//! The input and the result of a run.
 
 use crate::Confinement;
 use octo_protocol::{BackgroundCommand, CallId, CommandState};
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
-/// Takes output as it comes: cleaned text with colours as SGR escapes; each call appends.
+/// A callback for live output: cleaned text with colours as SGR escapes; each call appends.
 pub type Live = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Takes what becomes of commands that went on in the background, in the order in which it happens.
+/// A callback for news of background commands, in order.
 pub type Listener = Arc<dyn Fn(News) + Send + Sync>;
 
-/// What becomes of a command that went on in the background.
+/// An event of a background command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum News {
-    /// It goes on, and how it stands changed. The first news of every such command.
+    /// It continues, and its state changed. The first event of every such command.
     Stands(BackgroundCommand),
-    /// It ended, and no call reports it: somebody has to be told.
+    /// It ended, and no call reports it: the session must be notified.
     Ended(BackgroundCommand),
-    /// It ended, and the report a call is about to get says so.
+    /// It ended, and the pending report of a call says so.
     Reported {
         /// The command.
         command: BackgroundCommand,
@@ -34,86 +34,87 @@ pub struct Run {
     pub call: CallId,
     /// The command line, given to `bash` exactly as it is.
     pub command: String,
-    /// The session's folder: where commands begin before any of them went elsewhere.
+    /// The session's folder: the directory of commands until one of them changes it.
     pub folder: PathBuf,
-    /// Where this command runs; none for where the session's commands stand ([`crate::Shell::current_dir`]).
+    /// The directory of this command; `None` for the session's current directory
+    /// ([`crate::Shell::current_dir`]).
     pub cwd: Option<PathBuf>,
     /// Extra variables for this command only.
     pub env: Vec<(String, String)>,
-    /// What of the session's earlier commands it begins with.
+    /// The state of earlier commands with which it starts.
     pub carried: Carried,
-    /// Takes its output as it comes.
+    /// Receives live output.
     pub live: Live,
-    /// Ends the wait and the command.
+    /// Cancels the wait and ends the command.
     pub cancel: CancellationToken,
     /// How long to wait for its end; see [`crate::DEFAULT_WAIT`] and [`crate::START_WINDOW`].
     pub wait: Duration,
-    /// Where it is meant to run.
+    /// The intended way to run.
     pub pace: Pace,
-    /// What the system lets it touch; none for everything the person may.
+    /// The access the system allows; `None` for all of the person's own access.
     pub confinement: Option<Confinement>,
 }
 
-/// Where a command is meant to run. Any that runs on after the wait goes on in the background.
+/// The intended way to run a command. Any command that outlives the wait continues in the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// Its end is waited for.
+    /// The call waits for its end.
     Foreground,
-    /// It is meant to go on.
+    /// It should continue in the background.
     Background,
 }
 
-/// Input to a command that runs already.
+/// Input to a running command.
 #[derive(Clone)]
 pub struct Input {
-    /// The call that asks.
+    /// The call that sends it.
     pub call: CallId,
     /// The command.
     pub handle: String,
-    /// What is typed; empty only waits. Newlines are sent as Enter; `\n`, `\r`, `\t`, `\e`, `\\`, `\xHH` and
+    /// The text to type; empty only waits. Newlines are sent as Enter; `\n`, `\r`, `\t`, `\e`, `\\`, `\xHH` and
     /// `\u{H…}` written out are decoded first.
     pub text: String,
-    /// Takes its output as it comes.
+    /// Receives live output.
     pub live: Live,
-    /// Ends the wait. The command goes on: it has outlived the call that started it.
+    /// Cancels the wait. The command continues: it has outlived the call that started it.
     pub cancel: CancellationToken,
     /// How long to wait.
     pub wait: Duration,
 }
 
-/// What a command begins with of what the session's earlier commands left.
+/// The state of the session's earlier commands with which a command starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carried {
-    /// Directory, exported variables and functions: for a command the person said yes to.
+    /// Directory, exported variables and functions: for a command the person approved.
     All,
-    /// The directory alone, in an environment in which a command found to only read cannot be turned into
-    /// another one: for a command nobody was asked about.
+    /// Only the directory, in an environment that cannot turn a command judged read-only into another one: for
+    /// a command that runs without approval.
     FolderOnly,
 }
 
-/// What is known of a command when a wait for it ends.
+/// The state of a command when a wait for it ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// How it ended or stands.
+    /// Its outcome or current state.
     pub state: CommandState,
-    /// New output for the model: cleaned, without colours, head and tail when long.
+    /// New output for the model: cleaned, without colours, head and tail if long.
     pub output_model: String,
-    /// New output for the person: cleaned, colours as SGR escapes, head and tail when very long.
+    /// New output for the person: cleaned, colours as SGR escapes, head and tail if very long.
     pub output_view: String,
-    /// Whether something was left out of `output_model`; the whole is in `log`.
+    /// Whether `output_model` leaves part of it out; `log` has all of it.
     pub truncated: bool,
     /// Bytes of cleaned output since the last report.
     pub output_bytes: u64,
-    /// Since it was started.
+    /// The time since its start.
     pub duration: Duration,
-    /// The command line, exactly as it was given.
+    /// The command line, exactly as given.
     pub command: String,
-    /// The file with the whole output, when `output_model` is not all of it.
+    /// The file with the whole output, if `output_model` is incomplete.
     pub log: Option<PathBuf>,
-    /// By which it is reached, while it runs.
+    /// Its handle while it runs.
     pub handle: Option<String>,
-    /// Where the command ran.
+    /// The directory it ran in.
     pub cwd: PathBuf,
-    /// Where the session's next command runs.
+    /// The directory of the session's next command.
     pub cwd_after: PathBuf,
 }

@@ -28,34 +28,34 @@ use std::{
     time::Duration,
 };
 
-/// How long a call waits for a command by default. Most commands are over by then; a longer one goes on in the
-/// background, whatever its name.
+/// How long a call waits for a command by default. Most commands have ended by then; a longer one continues in
+/// the background, whatever its name.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(60);
 
-/// How long a call waits for a command that is meant for the background: one that fails at once is reported as
-/// ended.
+/// How long a call waits for a command intended for the background: an immediate failure is reported as its
+/// end.
 pub const START_WINDOW: Duration = Duration::from_secs(2);
 
-/// How long a command may run in all. After that it is ended and reported as timed out.
+/// The total time limit of a command. After it, the command is ended and reported as timed out.
 pub const CEILING: Duration = Duration::from_secs(2 * 60 * 60);
 
-/// What a session's commands are started with.
+/// The configuration of a session's commands.
 #[derive(Clone)]
 pub struct ShellConfig {
     /// The session.
     pub session: SessionId,
-    /// The session's own folder for what its commands leave: `carried.json`, `logs/`, `commands/`. Made when
-    /// first needed.
+    /// The session's own folder for the files of its commands: `carried.json`, `logs/`, `commands/`. Created on
+    /// first use.
     pub scratch: PathBuf,
     /// The person's login environment.
     pub login: LoginEnvironment,
-    /// Variables commands must not see, besides all that begin with `OCTO_`.
+    /// Variables hidden from commands, in addition to all that begin with `OCTO_`.
     pub secret_variables: Vec<String>,
-    /// Hears what becomes of commands that go on in the background. It must not block.
+    /// Receives the events of background commands. It must not block.
     pub news: Listener,
-    /// How long a command may run; usually [`CEILING`].
+    /// The time limit of a command; usually [`CEILING`].
     pub ceiling: Duration,
-    /// What becomes of what the commands remove.
+    /// The handling of files that commands remove.
     pub removals: Removals,
 }
 
@@ -65,26 +65,27 @@ impl fmt::Debug for ShellConfig {
     }
 }
 
-/// Removes the logs of sessions' commands that are older than a week, as [`octo_workspace::outlived`] counts. `shells` is the folder all sessions' scratch
-/// folders are in. What cannot be read or removed is left.
+/// Removes the logs of all sessions' commands that are older than a week, as counted by
+/// [`octo_workspace::outlived`]. `shells` is the folder with the scratch folders of all sessions. Failures to
+/// read or remove are ignored.
 pub fn prune_logs(shells: &Path) {
     place::prune_all(shells);
 }
 
-/// What becomes of what commands remove with `rm`.
+/// The handling of files that commands remove with `rm`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Removals {
-    /// It goes to the trash of this home: `<home>/bin` is first in every command's `PATH` (see
+    /// They move to the trash of this home: `<home>/bin` is first in every command's `PATH` (see
     /// [`octo_workspace::rm`]).
     Trash {
         /// The home.
         home: PathBuf,
     },
-    /// The system's `rm` deletes it.
+    /// The system's `rm` deletes them.
     System,
 }
 
-/// A session's commands. Clones are one; when the last is dropped, commands that still run are killed.
+/// A session's commands. Clones share them; when the last clone is dropped, running commands are killed.
 #[derive(Clone)]
 pub struct Shell(Arc<Commands>);
 
@@ -93,21 +94,21 @@ use commands::Commands;
 pub(crate) use guard::kill_tree;
 
 impl Shell {
-    /// A session's commands; nothing is started or written yet.
+    /// Creates a session's shell; starts and writes nothing yet.
     pub fn new(config: ShellConfig) -> Self {
         Self(Arc::new(Commands::new(config)))
     }
 
-    /// Where the session's next command runs if its call names no folder: where the last one went, or `folder`,
-    /// the session's own, while none went elsewhere and when that place is gone.
+    /// Returns the directory of the session's next command if its call names none: the directory of the last
+    /// command, or `folder`, the session's own, if no command changed it or the directory no longer exists.
     pub fn current_dir(&self, folder: &Path) -> PathBuf {
         self.0.current_dir(folder)
     }
 
-    /// Runs a command and waits until it ends, waits for input, or the time is over. In the latter two cases the
-    /// report holds a handle, and the command goes on in the background until it ends, is ended, or has run for as
-    /// long as a command may. When `cancel` is cancelled the command is ended, and the report says so within three
-    /// seconds. Dropping the future ends the command too.
+    /// Runs a command and waits until it ends, waits for input, or the time is up. In the latter two cases the
+    /// report contains a handle, and the command continues in the background until it ends, is ended, or
+    /// reaches its time limit. When `cancel` is cancelled, the command is ended, and the report says so within
+    /// three seconds. Dropping the future ends the command too.
     ///
     /// # Errors
     ///
@@ -116,9 +117,9 @@ impl Shell {
         self.0.run(run).await
     }
 
-    /// Types into a command that runs and waits again in the same way. Empty text only waits; for a command that
-    /// ended meanwhile the report is its last. When `cancel` is cancelled, or the future dropped, the wait ends and
-    /// the command goes on.
+    /// Types into a running command and waits again in the same way. Empty text only waits; for a command that
+    /// ended meanwhile, the report is its last. When `cancel` is cancelled or the future is dropped, the wait
+    /// ends and the command continues.
     ///
     /// # Errors
     ///
@@ -128,7 +129,7 @@ impl Shell {
         self.0.input(input).await
     }
 
-    /// Ends a command that runs for `call`. The report holds what it wrote since the last one.
+    /// Ends a running command for `call`. The report contains its output since the last one.
     ///
     /// # Errors
     ///
@@ -138,23 +139,26 @@ impl Shell {
         self.0.kill(handle, call).await
     }
 
-    /// Ends a command that runs for somebody who is not told of its output: [`News::Ended`] follows.
+    /// Ends a running command for a caller that does not receive its output: [`News::Ended`] follows.
     ///
     /// # Errors
     ///
-    /// [`ShellError::UnknownHandle`] for a handle that is not this session's, or whose command's end was told.
+    /// [`ShellError::UnknownHandle`] for a handle that is not this session's, or whose command's end was
+    /// reported.
     ///
     /// [`News::Ended`]: crate::News::Ended
     pub async fn stop(&self, handle: &str) -> Result<(), ShellError> {
         self.0.stop(handle).await
     }
 
-    /// The command line and folder of a command that runs, for the person to see what a handle stands for.
+    /// Returns the command line and folder of a running command, to show the person which command a handle
+    /// belongs to.
     pub fn command_of(&self, handle: &str) -> Option<(String, PathBuf)> {
         self.0.command_of(handle)
     }
 
-    /// Ends all commands of the session and what they left running, without news. Nothing can be run afterwards.
+    /// Ends all commands of the session and the processes they left, without news. No command can run
+    /// afterwards.
     pub async fn shutdown(&self) {
         self.0.shutdown().await;
     }

@@ -1,6 +1,6 @@
-//! The corpus: command lines and what the policy says to each, in a project's folder with a repository.
+//! The corpus: command lines with the policy's verdicts, in a project folder with a repository.
 //!
-//! One command a line: its verdict (`allow`, `rewrite`, `ask`, `deny`), a tab, the command. `⏎` stands for a line
+//! One command per line: its verdict (`allow`, `rewrite`, `ask`, `deny`), a tab, the command. `⏎` means a line
 //! end, `⟨XXXX⟩` for the character with that number.
 #![expect(clippy::expect_used, clippy::panic, reason = "a test")]
 
@@ -9,7 +9,7 @@ use octo_shell::{
 };
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
-/// The classes, each a file.
+/// The classes, each in its own file.
 const CLASSES: &[(&str, &str)] = &[
     ("harmless", include_str!("corpus/harmless.txt")),
     ("risky", include_str!("corpus/risky.txt")),
@@ -58,7 +58,8 @@ fn decoded(text: &str) -> String {
     line + &rest
 }
 
-/// Whether a path lies in the folder and is none that asks: what the session's permission adds to the policy.
+/// Returns whether a path is in the folder and asks no question: the part the session's permission adds to the
+/// policy.
 fn is_open(folder: &Path, text: &str, takes_away: bool) -> bool {
     let Ok(path) = octo_workspace::resolve(text, folder) else { return false };
     octo_workspace::is_inside(folder, &path)
@@ -112,7 +113,7 @@ fn every_command_of_the_corpus_gets_its_verdict() {
             let began = std::time::Instant::now();
             let given = verdict(&line, &place.around, &[]);
             let took = began.elapsed();
-            // There it takes the next word for something else.
+            // On macOS it takes the next word for something else.
             if cfg!(target_os = "macos") && expected == "allow" && line.contains("sed -i") {
                 assert_eq!(given, "ask", "{line:?}");
                 continue;
@@ -147,7 +148,7 @@ fn every_command_of_the_corpus_gets_its_verdict() {
     assert!(asked * 100 <= all * 3, "{asked} of {all}");
 }
 
-/// Lines that do not get their verdict.
+/// Returns the lines that do not get their verdict.
 fn wrong(text: &str, place: &Place, rules: &[Vec<String>]) -> Vec<String> {
     entries(text)
         .filter_map(|(expected, line)| {
@@ -166,7 +167,7 @@ fn secrets_ask_by_whatever_option_a_search_meets_them() {
         fs::write(folder.join(name), "x\n").expect("a file");
     }
     assert_eq!(wrong(include_str!("corpus/secrets.txt"), &place, &[]), [""; 0]);
-    // What a link leads to would be compared too.
+    // The target of a link would be compared too.
     std::fs::write(folder.join("docs/b.md"), "x\n").expect("a file");
     assert_eq!(verdict("diff -r src docs", &place.around, &[]), "allow");
     #[cfg(unix)]
@@ -187,7 +188,7 @@ fn a_hidden_secret_that_a_search_is_led_to_asks() {
     assert_eq!(verdict("rg x", &place.around, &[]), "allow");
     assert_eq!(verdict("rg -tjson x", &place.around, &[]), "ask");
     assert_eq!(verdict("rg --type json x", &place.around, &[]), "ask");
-    // A list says it for its folder and what is below, so one above counts too.
+    // A list applies to its folder and everything below, so one in a parent folder counts too.
     for list in [".ignore", "docs/.rgignore", "../.gitignore"] {
         let list = folder.join(list);
         fs::write(&list, "build\n !.env*\n").expect("a file");
@@ -202,7 +203,7 @@ fn a_repository_that_names_a_program_asks() {
         ("merge.x.driver", "touch x"),
         ("lfs.extension.x.clean", "touch x"),
         ("lfs.customtransfer.x.path", "touch"),
-        // What `git lfs install --local` writes.
+        // Settings written by `git lfs install --local`.
         ("filter.lfs.clean", "git-lfs clean -- %f"),
         ("gc.recentObjectsHook", "touch x"),
         ("init.templateDir", "/tmp/x"),
@@ -242,7 +243,7 @@ fn an_always_covers_nothing_that_loses_work() {
     let rules = ["stash", "switch", "tag", "commit"].map(|verb| vec!["git".to_owned(), verb.to_owned()]);
     let place = place();
     assert_eq!(wrong(include_str!("corpus/ruled.txt"), &place, &rules), [""; 0]);
-    // Nor is one offered.
+    // None is offered either.
     let policy = Policy::default();
     let standing = Standing { around: &place.around, policy: &policy, rules: &[] };
     for (line, offered) in [("git stash clear", false), ("git stash push -p", true)] {
@@ -284,11 +285,11 @@ fn what_the_person_closed_is_met_by_every_search_above_it() {
     }
 }
 
-/// Where the child below finds its project.
+/// Where the child process below finds its project.
 #[cfg(unix)]
 const PROJECT: &str = "OCTO_TEST_PROJECT";
 
-/// `~` is this process's home, so a child with another one looks.
+/// `~` is this process's home, so a child with another home checks it.
 #[cfg(unix)]
 #[test]
 fn a_home_is_looked_at_where_it_lies() {

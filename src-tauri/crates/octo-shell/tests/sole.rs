@@ -1,19 +1,19 @@
-//! Lines that count as one command, against the real bash: it must see that command, once, with those words, and
-//! nothing else.
+//! Lines that count as one command, against the real bash: it must see that command, once, with those words,
+//! and nothing else.
 //!
-//! Lines are made at random from pieces. A seeded tenth of the full numbers, unless `OCTO_SOAK` is set.
+//! Lines are generated randomly from pieces. A seeded tenth of the full numbers, unless `OCTO_SOAK` is set.
 #![expect(clippy::expect_used, reason = "a test")]
 #![cfg(target_os = "linux")]
 
 use octo_shell::sole_command;
 use std::process::Command;
 
-/// How many lines the full campaign has.
+/// Number of lines in the full campaign.
 const FULL: usize = 20_000;
-/// What `~` stands for.
+/// Value of `~`.
 const HOME: &str = "/home/ada";
 
-/// A small generator, the same every time.
+/// A small deterministic generator.
 struct Dice(u64);
 
 impl Dice {
@@ -25,7 +25,7 @@ impl Dice {
     }
 }
 
-/// Pieces words are made of; most are harmless, so that many lines count.
+/// Pieces of words; most are harmless, so that many lines count.
 const PIECES: &[&str] = &[
     "a",
     "skill",
@@ -85,7 +85,7 @@ const PIECES: &[&str] = &[
     "--",
 ];
 
-/// What makes a line another one, where bash sees it.
+/// Additions that change a line's meaning for bash.
 const SPOILS: &[&str] = &[
     ";",
     "&",
@@ -139,7 +139,7 @@ fn line(dice: &mut Dice) -> String {
     line
 }
 
-/// What bash calls `octo` with, each call's words behind a mark of its own; and what it complains of.
+/// Returns the words bash calls `octo` with, each call's after its own mark, and bash's error output.
 fn seen(line: &str, folder: &std::path::Path) -> (Vec<Vec<String>>, String) {
     let script = format!("octo() {{ printf '%s\\0' \"\u{1}\" octo \"$@\"; }}\n{line}");
     let output = Command::new("/bin/bash")

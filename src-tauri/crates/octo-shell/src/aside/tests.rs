@@ -39,7 +39,7 @@ async fn its_time_over_nothing_of_it_is_left() {
     let error = run(&line, Duration::from_millis(300)).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     assert!(began.elapsed() < Duration::from_secs(20));
-    // Whatever it had begun when it was ended is over by now or never; then nothing writes any more.
+    // Its child processes have ended by now or never will; after this nothing writes any more.
     tokio::time::sleep(Duration::from_millis(200)).await;
     let _ = std::fs::remove_file(&alive);
     tokio::time::sleep(Duration::from_millis(200)).await;

@@ -1,5 +1,5 @@
-//! Caches and stores of package managers and compilers, which commands of all kinds write besides their folder and which
-//! hold nothing that is not fetched or made again.
+//! Caches and stores of package managers and compilers. Commands of all kinds write to them, and all their
+//! content can be fetched or built again.
 
 use super::Confinement;
 use std::{
@@ -9,17 +9,17 @@ use std::{
 
 /// A cache below the home.
 struct Cache {
-    /// Relative to the home.
+    /// Its path relative to the home.
     place: &'static str,
     form: Form,
-    /// The programs that fill it; none for any.
+    /// The programs that fill it; empty for any program.
     of: &'static [&'static str],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Folder,
-    /// An empty file to begin with: a lock.
+    /// An initially empty file: a lock.
     File,
 }
 
@@ -59,15 +59,15 @@ const CACHES: &[Cache] = &[
 ];
 
 impl Confinement {
-    /// Caches below the home, there or not.
+    /// Returns the caches below the home, existing or not.
     #[cfg(any(target_os = "linux", target_os = "macos", test))]
     pub(super) fn caches(&self) -> Vec<PathBuf> {
         self.home.iter().flat_map(|home| CACHES.iter().map(|cache| home.join(cache.place))).collect()
     }
 
-    /// Makes the caches that are not there yet of programs that are: what is not there cannot be granted, and the first
-    /// build could not fill it. `path` is where commands are looked for. One that cannot be made is left; the home
-    /// itself is never made.
+    /// Creates the missing caches of installed programs: a missing path cannot be granted, so the first build
+    /// could not fill it. `path` is the `PATH` of commands. Failures are ignored; the home itself is never
+    /// created.
     pub(crate) fn make_caches(&self, path: Option<&str>) {
         let Some(home) = self.home.as_deref().filter(|home| home.is_dir()) else { return };
         let folders: Vec<PathBuf> =
@@ -75,7 +75,7 @@ impl Confinement {
         let is_there = |name: &str| folders.iter().any(|folder| folder.join(name).is_file());
         for cache in CACHES {
             let place = home.join(cache.place);
-            // On macOS alone this one is where caches are.
+            // Only macOS has its caches in this folder.
             let usual = cache.place != "Library/Caches" || cfg!(target_os = "macos");
             if usual
                 && place.symlink_metadata().is_err()
@@ -134,7 +134,7 @@ mod tests {
         for other in [".gradle", ".m2", "go", ".yarn", ".nuget"] {
             assert!(!home.join(other).exists(), "{other}");
         }
-        // Without a home nothing is made, not the home either.
+        // Without a home, nothing is created, not even the home.
         let none = keep.path().join("none");
         confinement(&none).make_caches(path.to_str());
         assert!(!none.exists());

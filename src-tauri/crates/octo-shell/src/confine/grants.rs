@@ -1,4 +1,4 @@
-//! Which paths a [`Confinement`] comes to, by a look at the disk.
+//! Resolves a [`Confinement`] to paths on the disk.
 
 use super::Confinement;
 use octo_workspace::PUT_ASIDE;
@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Devices that are there to be written, and the terminals.
+/// Devices intended for writing, and the terminals.
 #[cfg(any(target_os = "linux", test))]
 const DEVICES: &[&str] = &[
     "/dev/full",
@@ -21,12 +21,12 @@ const DEVICES: &[&str] = &[
     "/dev/urandom",
     "/dev/zero",
 ];
-/// Folders of a home that hold applications' data, secrets among them: looked into.
+/// Folders of a home with application data, which include secrets: searched.
 const DATA: &[&str] = &[".config", ".local", ".var", "Library", "snap"];
-/// How deep below the home secrets are looked for: `.local/share/keyrings`.
+/// How deep below the home to search for secrets: `.local/share/keyrings`.
 const DEPTH: usize = 3;
 
-/// What is granted. Folders stand for everything below them.
+/// The granted paths. Folders include everything below them.
 #[cfg(any(target_os = "linux", test))]
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Grants {
@@ -50,7 +50,7 @@ impl Confinement {
         grants
     }
 
-    /// What must not be read of the home: its secrets, as far as they are looked for.
+    /// Returns the paths of the home that must not be read: its secrets, within the searched depth.
     #[cfg(any(target_os = "macos", test))]
     pub(super) fn hidden(&self) -> BTreeSet<PathBuf> {
         let mut hidden = BTreeSet::new();
@@ -60,7 +60,7 @@ impl Confinement {
         hidden
     }
 
-    /// Octo's homes: where it is, where it was, and those that were put aside beside them.
+    /// Returns Octo's homes: the present one, former locations, and former homes in the same folders.
     #[cfg(any(target_os = "macos", test))]
     pub(super) fn octos(&self) -> BTreeSet<PathBuf> {
         let beside = self.octo_places().filter_map(|octo| octo.parent()).flat_map(entries);
@@ -76,7 +76,7 @@ impl Confinement {
         self.octo_places().any(|octo| octo == path) || self.is_put_aside(path)
     }
 
-    /// Whether it is a home that was put aside, by its name.
+    /// Whether the path is a former home, by its name.
     fn is_put_aside(&self, path: &Path) -> bool {
         let Some(name) = path.file_name().filter(|_| path != self.octo) else { return false };
         self.octo_places().filter(|octo| octo.parent() == path.parent()).any(|octo| {
@@ -85,7 +85,7 @@ impl Confinement {
         })
     }
 
-    /// Those of some paths that lie in no home that was put aside: nothing of such a one is ever granted.
+    /// Filters out paths inside former homes: nothing in those is ever granted.
     pub(super) fn open<'a>(&'a self, paths: &'a [PathBuf]) -> impl Iterator<Item = &'a PathBuf> {
         paths.iter().filter(move |path| !path.ancestors().any(|above| self.is_put_aside(above)))
     }
@@ -101,14 +101,14 @@ impl Confinement {
         }
     }
 
-    /// Grants what is in a folder, one by one on the way to a home.
+    /// Grants the entries of a folder, one by one in folders that lead to a home.
     #[cfg(any(target_os = "linux", test))]
     fn read_below(&self, folder: &Path, read: &mut BTreeSet<PathBuf>) {
         for entry in entries(folder) {
             if self.home.as_deref() == Some(entry.as_path()) {
                 self.read_home(&entry, DEPTH, read);
             } else if self.is_octos(&entry) {
-                // Only what is named of it.
+                // Only its named entries.
             } else if self.leads_to_a_home(&entry) {
                 self.read_below(&entry, read);
             } else {
@@ -143,8 +143,8 @@ impl Confinement {
     }
 }
 
-/// Whether a folder of a home holds secrets among other things. Only hidden folders and those of applications' data
-/// are looked at: what a person calls a project is theirs to open as a whole.
+/// Whether a folder of a home may contain secrets among other files. Only hidden folders and those of
+/// application data are searched: a person's own project may be granted as a whole.
 fn is_looked_into(folder: &Path) -> bool {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     if DATA.contains(&name.as_ref()) {
@@ -154,7 +154,7 @@ fn is_looked_into(folder: &Path) -> bool {
     (name.starts_with('.') || in_data) && entries(folder).any(|entry| is_secret(&entry))
 }
 
-/// The entries of a folder that are no links: where a link leads is granted by its own name, or not.
+/// Returns the entries of a folder that are not links: a link's target is granted by its own name, or not.
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(folder)
         .into_iter()

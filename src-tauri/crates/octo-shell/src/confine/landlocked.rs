@@ -1,4 +1,4 @@
-//! Grants held by Landlock.
+//! Enforces grants through Landlock.
 
 use super::{Enforced, grants::Grants};
 use landlock::{
@@ -7,10 +7,10 @@ use landlock::{
 };
 use std::{io, path::Path, sync::LazyLock};
 
-/// The newest rights that are asked for (Linux 6.10); an older kernel holds those it knows.
+/// The newest rights requested (Linux 6.10); an older kernel enforces those it knows.
 const RIGHTS: ABI = ABI::V5;
 
-/// Whether the kernel has Landlock, at least as it first came (Linux 5.13).
+/// Whether the kernel has Landlock, at least its first version (Linux 5.13).
 pub(super) static AVAILABLE: LazyLock<bool> = LazyLock::new(|| {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     ruleset.handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create).is_ok()
@@ -25,7 +25,7 @@ pub(super) fn enforce(grants: &Grants) -> io::Result<Enforced> {
     let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::ReadDir | AccessFs::IoctlDev;
     let ruleset =
         Ruleset::default().handle_access(all).and_then(Ruleset::create).map_err(io::Error::other)?;
-    // Names may be listed everywhere, contents may not: a home could not be listed otherwise.
+    // Names may be listed everywhere, but not contents read: otherwise a home could not be listed.
     let mut ruleset = grant(ruleset, Path::new("/"), AccessFs::ReadDir.into())?;
     for path in &grants.read {
         ruleset = grant(ruleset, path, read)?;
@@ -47,7 +47,8 @@ pub(super) fn enforce(grants: &Grants) -> io::Result<Enforced> {
     }
 }
 
-/// Grants rights on a path and all below. What is not there, or cannot be opened, cannot be touched anyway.
+/// Grants rights on a path and everything below. A path that is missing or cannot be opened is inaccessible
+/// anyway.
 fn grant(ruleset: RulesetCreated, path: &Path, rights: BitFlags<AccessFs>) -> io::Result<RulesetCreated> {
     let Ok(open) = PathFd::new(path) else { return Ok(ruleset) };
     let rights = if path.is_dir() { rights } else { rights & AccessFs::from_file(RIGHTS) };

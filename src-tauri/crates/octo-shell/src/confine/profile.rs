@@ -1,11 +1,11 @@
-//! A [`Confinement`] as a profile for macOS's `sandbox-exec`.
+//! Converts a [`Confinement`] to a profile for macOS's `sandbox-exec`.
 //!
-//! The profile is a text in a dialect of Scheme; of its rules the last one that fits counts. Everything is allowed but
-//! writing; writing is allowed where the confinement says so; secrets of the home and Octo's own are taken out of both
-//! again, except where they were allowed for this command. Unlike Landlock it can do so also where the session's folder
-//! is the home itself.
+//! The profile is text in a dialect of Scheme; the last matching rule applies. Everything is allowed except
+//! writing; writing is allowed on the confinement's writable paths; secrets of the home and Octo's own files
+//! are excluded from both again, except those granted to this command. Unlike Landlock, this also works if the
+//! session's folder is the home itself.
 //!
-//! Making the text is the same on every system, so that it is tested on every one.
+//! The text is generated the same way on every system, so every system can test it.
 
 use super::Confinement;
 use std::{
@@ -15,18 +15,18 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What the profile is made of: real paths, for the system compares with them.
+/// The input of the profile: real paths, because the system compares those.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bounds {
-    /// May be written, with all below.
+    /// Paths that may be written, with everything below.
     pub write: BTreeSet<PathBuf>,
-    /// May not be read or written, with all below.
+    /// Paths that must not be read or written, with everything below.
     pub hidden: BTreeSet<PathBuf>,
-    /// May be read all the same.
+    /// Paths that may be read nevertheless.
     pub shown: BTreeSet<PathBuf>,
 }
 
-/// Devices that are there to be written.
+/// Devices intended for writing.
 const DEVICES: &[&str] = &[
     "/dev/dtracehelper",
     "/dev/null",
@@ -40,7 +40,7 @@ const DEVICES: &[&str] = &[
 ];
 
 impl Confinement {
-    /// What the profile is made of, by a look at the disk.
+    /// Resolves the profile's input on the disk.
     pub(super) fn bounds(&self) -> Bounds {
         let real = |path: &PathBuf| octo_workspace::real(path).unwrap_or_else(|_| path.clone());
         let caches = self.caches();
@@ -59,17 +59,17 @@ impl Confinement {
     }
 }
 
-/// The text.
+/// Returns the profile's text.
 ///
 /// # Errors
 ///
-/// When a path that must not be touched cannot be written down. One that might be touched is left out then.
+/// When a protected path cannot be expressed. A merely permitted one is left out instead.
 pub(super) fn profile(bounds: &Bounds) -> io::Result<String> {
     let Bounds { write, hidden, shown } = bounds;
     let mut text = String::from("(version 1)\n(allow default)\n(deny file-write*)\n");
     let mut rule = |what: &str, filters: Vec<String>| {
         if !filters.is_empty() {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "({what}\n  {})", filters.join("\n  "));
         }
     };
@@ -87,19 +87,19 @@ pub(super) fn profile(bounds: &Bounds) -> io::Result<String> {
     rule("allow file-write*", devices);
     rule("allow file-write*", write.iter().filter_map(|path| below(path)).collect());
     rule("deny file-read-data file-write*", must(&mut hidden.iter().map(PathBuf::as_path), "subpath")?);
-    // What holds a secret must not be moved to where it would be none.
+    // A folder that contains a secret must not be moved to where the secret would be unprotected.
     let holders: BTreeSet<&Path> = hidden.iter().flat_map(|path| path.ancestors().skip(1)).collect();
     let holders = holders.into_iter().filter(|path| path.parent().is_some());
     rule("deny file-write-unlink", must(&mut holders.into_iter(), "literal")?);
     rule("allow file-read-data", shown.iter().filter_map(|path| below(path)).collect());
-    // Named for this command although it is hidden: the person said yes to it, or it is Octo's own place for commands.
+    // Named for this command although hidden: the person approved it, or it is Octo's own folder for commands.
     let named: Vec<String> =
         write.iter().filter(|path| is_hidden(path)).filter_map(|path| below(path)).collect();
     rule("allow file-read-data file-write*", named);
     Ok(text)
 }
 
-/// A path as a string of the profile's language; none when it is not text.
+/// Returns a path as a string literal of the profile's language; `None` if it is not text.
 fn quoted(path: &Path) -> Option<String> {
     let mut text = String::from("\"");
     for character in path.to_str()?.chars() {

@@ -7,7 +7,7 @@ struct Place {
     confinement: Confinement,
 }
 
-/// A home of its own.
+/// Creates a separate home.
 fn place() -> Option<Place> {
     if !is_available() {
         println!("left out: this kernel has no Landlock");
@@ -58,7 +58,7 @@ fn place() -> Option<Place> {
 }
 
 impl Place {
-    /// Whether a bash line succeeds when it is held to the confinement.
+    /// Whether a bash line succeeds under the confinement.
     fn runs(&self, line: &str) -> bool {
         let (confinement, home, line) = (self.confinement.clone(), self.home.clone(), line.to_owned());
         let run = move || {

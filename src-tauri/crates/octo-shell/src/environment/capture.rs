@@ -1,12 +1,12 @@
-//! Asking the login shell for its environment.
+//! Queries the login shell for its environment.
 
 use super::{Variables, is_hidden};
 
-/// The process's own variables. Started from an icon there are few.
+/// Returns the process's own variables; few if Octo was started from an icon.
 pub(super) fn own() -> Variables {
     std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        // Windows does not care how a name is written, and writes this one otherwise.
+        // Windows ignores the case of names, and spells this one differently.
         .map(
             |(name, value)| {
                 if cfg!(windows) && name == "Path" { ("PATH".to_owned(), value) } else { (name, value) }
@@ -15,8 +15,8 @@ pub(super) fn own() -> Variables {
         .collect()
 }
 
-/// What a login shell that is started with `own` would give a command, without hidden variables; none when it cannot
-/// be asked.
+/// Returns the environment a login shell started with `own` gives a command, without hidden variables; `None`
+/// if the query fails.
 pub(super) async fn login(own: &Variables, secret: &[String]) -> Option<Variables> {
     let shown = |(name, _): &(String, String)| !is_hidden(name, secret);
     let asked: Variables = own.clone().into_iter().filter(shown).collect();
@@ -35,7 +35,7 @@ pub(super) async fn login(own: &Variables, secret: &[String]) -> Option<Variable
 mod login_shell {
     use super::Variables;
 
-    /// There is no login shell to ask: every program is given the person's environment.
+    /// Returns the own variables: without login shells, every program already has the person's environment.
     pub(super) fn ask(own: &Variables) -> Option<Variables> {
         Some(own.clone())
     }
@@ -59,17 +59,17 @@ mod login_shell {
         time::{Duration, Instant},
     };
 
-    /// How long a login shell may take. Heavy start-up files take a second or two.
+    /// The time limit of a login shell. Heavy start-up files take a second or two.
     const PATIENCE: Duration = Duration::from_secs(10);
 
-    /// How often a look is taken whether it is done.
+    /// How often to check whether it has finished.
     const LOOK: Duration = Duration::from_millis(10);
 
-    /// Asks the person's shell, and `bash` if that one does not understand.
+    /// Queries the person's shell, and `bash` if that one does not understand.
     pub(super) fn ask(own: &Variables) -> Option<Variables> {
         let account = User::from_uid(Uid::current()).ok().flatten();
         let mut own = own.clone();
-        // What a login gives, and an icon may not.
+        // Variables set by a login, but perhaps not for an icon.
         if let Some(account) = &account {
             for (name, value) in [("HOME", account.dir.display().to_string()), ("USER", account.name.clone())]
             {
@@ -86,9 +86,9 @@ mod login_shell {
         shells.iter().find_map(|shell| ask_shell(shell, &own))
     }
 
-    /// What the shell answers. It runs in a terminal of its own, because interactive shells want one and must
-    /// not take the one Octo may have been started in; its input is empty, so that start-up files which ask
-    /// something get no answer instead of all the time.
+    /// Runs the shell and returns its environment. It runs in its own terminal, because interactive shells need
+    /// one and must not take the one Octo may have been started in; its input is empty, so start-up files that
+    /// ask a question get no answer instead of waiting.
     pub(super) fn ask_shell(shell: &Path, own: &Variables) -> Option<Variables> {
         let answer = tempfile::NamedTempFile::new().ok()?;
         let marker = uuid::Uuid::new_v4().simple().to_string();
@@ -110,8 +110,8 @@ mod login_shell {
         let mut child = pty.slave.spawn_command(command).ok()?;
         drop(pty.slave);
         let mut screen = pty.master.try_clone_reader().ok()?;
-        // What start-up files write to the terminal must go somewhere, or they would block. While nobody has it
-        // open reading fails; it must stay open on this side, or its session would be hung up.
+        // The terminal must be read, or start-up files that write to it would block. While no process has it
+        // open, reading fails; it must stay open on this side, or its session would receive a hang-up.
         let over = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&over);
         let drain = thread::Builder::new().name("login-shell".to_owned()).spawn(move || {
@@ -143,7 +143,7 @@ mod login_shell {
         parse(&fs::read(answer.path()).ok()?, &marker)
     }
 
-    /// The variables between two markers. What start-up files print besides is around them.
+    /// Returns the variables between two markers, without other output of start-up files.
     fn parse(answer: &[u8], marker: &str) -> Option<Variables> {
         let answer = String::from_utf8_lossy(answer);
         let (_, after) = answer.split_once(&format!("{marker}\n"))?;
@@ -151,7 +151,7 @@ mod login_shell {
         let variables: Variables = listing
             .split('\0')
             .filter_map(|entry| entry.split_once('='))
-            // A value that is not UTF-8 would be given back changed.
+            // A value that is not UTF-8 would be altered.
             .filter(|(name, value)| !name.is_empty() && !value.contains('\u{fffd}'))
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
@@ -170,7 +170,7 @@ mod login_shell {
             ])
         }
 
-        /// The shell, or a word on why the test has nothing to say here.
+        /// Returns the shell; prints a message if it is not installed, and the test has nothing to check.
         fn installed(name: &str) -> Option<PathBuf> {
             let found = ["/bin", "/usr/bin", "/usr/local/bin"]
                 .iter()

@@ -1,4 +1,4 @@
-//! The start-up files of login shells, as far as a change of them is looked for.
+//! The start-up files of login shells that are checked for changes.
 
 use super::Variables;
 use std::{
@@ -7,8 +7,8 @@ use std::{
     time::SystemTime,
 };
 
-/// Below the person's home. Files these read in turn are not followed: a new terminal is opened for such a change
-/// too.
+/// Files below the person's home. Files they read in turn are not followed: such a change takes effect only in
+/// a new terminal too.
 const OF_THE_PERSON: &[&str] = &[
     ".profile",
     ".bash_profile",
@@ -30,7 +30,7 @@ const OF_THE_PERSON: &[&str] = &[
 /// In the folder that `ZDOTDIR` names.
 const OF_ZSH: &[&str] = &[".zshenv", ".zprofile", ".zshrc", ".zlogin"];
 
-/// Of the machine.
+/// Files of the machine.
 const OF_THE_MACHINE: &[&str] = &[
     "/etc/environment",
     "/etc/profile",
@@ -42,13 +42,13 @@ const OF_THE_MACHINE: &[&str] = &[
     "/etc/bash.bashrc",
 ];
 
-/// When start-up files were changed, and how long they were: one that is not the same means that the shell is to be
-/// asked again.
+/// The modification times and lengths of start-up files: a difference means the shell must be queried again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stamp(Vec<Option<(SystemTime, u64)>>);
 
 impl Stamp {
-    /// As of now, of the person whose variables these are. Reads the folders' entries only, about twenty looks.
+    /// Returns the present stamp for the person with these variables. Reads only metadata, about twenty
+    /// lookups.
     pub(super) fn now(own: &Variables) -> Self {
         let home = own.get("HOME").map(PathBuf::from).or_else(std::env::home_dir).unwrap_or_default();
         let zsh = own.get("ZDOTDIR").map(PathBuf::from);

@@ -1,7 +1,7 @@
 use super::*;
 use std::{fs, os::unix::fs::PermissionsExt, time::Duration};
 
-/// As a desktop starts an application from its icon: no terminal, no shell's variables.
+/// Returns the environment of an application started from an icon: no terminal, no shell variables.
 fn icon(home: &Path, shell: &Path) -> Variables {
     Variables::from([
         ("HOME".to_owned(), home.display().to_string()),
@@ -35,7 +35,7 @@ async fn a_version_manager_set_up_in_a_start_up_file_is_found_when_started_from_
         let file = home.path().join(file);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::create_dir_all(home.path().join(".tools/shims")).unwrap();
-        // Noise, a slow start, and a question nobody answers.
+        // Noise, a slow start, and a question without an answer.
         fs::write(&file, format!("echo welcome\nsleep 0.3\n{line}\nread answer\n")).unwrap();
         let variables = login(home.path(), Path::new(shell)).variables(&[]).await;
         let first = variables["PATH"].split(':').next().unwrap();
@@ -48,7 +48,7 @@ async fn a_version_manager_set_up_in_a_start_up_file_is_found_when_started_from_
 async fn a_shell_that_does_not_speak_posix_is_left_for_bash() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join(".bash_profile"), "export FROM=bash\n").unwrap();
-    // As nushell does: the flags are known, `command` and `;` within words are not.
+    // Like nushell: it knows the flags, but not `command` and `;` within words.
     let nu = home.path().join("nu");
     script(&nu, "#!/bin/sh\necho 'Error: nu::shell::external_command' >&2\nexit 1\n");
     assert_eq!(login(home.path(), &nu).variables(&[]).await["FROM"], "bash");
@@ -66,14 +66,14 @@ async fn it_is_asked_once_and_again_when_a_start_up_file_changed() {
     let asked = || fs::read_to_string(home.path().join("asked")).unwrap().lines().count();
     write("one");
     let login = login(home.path(), Path::new("/bin/bash"));
-    // Many at a time ask once.
+    // Concurrent calls query once.
     let all = futures_of(8, || login.variables(&[])).await;
     assert!(all.iter().all(|variables| variables["VERSION"] == "one"));
     assert_eq!(asked(), 1);
     write("three");
     assert_eq!(login.variables(&[]).await["VERSION"], "three");
     assert_eq!((login.variables(&[]).await["VERSION"].as_str(), asked()), ("three", 2));
-    // A new file counts, and a shell that breaks then keeps what it said before.
+    // A new file counts as a change, and a shell that fails afterwards keeps its last answer.
     fs::write(home.path().join(".zshrc"), "").unwrap();
     fs::write(&profile, "echo asked >>~/asked\nexit 3\n").unwrap();
     assert_eq!(login.variables(&[]).await["VERSION"], "three");

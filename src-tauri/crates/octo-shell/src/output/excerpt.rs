@@ -1,6 +1,7 @@
 //! Head and tail of a text that may be very long.
 
-/// Share of the head, in percent. Errors are usually at the end; what was run, and its first error, at the start.
+/// The share of the head, in percent. Errors are usually at the end; the command and its first error are at the
+/// start.
 const HEAD_PERCENT: usize = 30;
 
 /// Collects a text, keeping only its head and tail.
@@ -10,16 +11,16 @@ pub(super) struct Excerpt {
     tail: String,
     head_limit: usize,
     tail_limit: usize,
-    /// All bytes that came.
+    /// The total number of bytes added.
     total: u64,
 }
 
-/// A text, or what is shown of it.
+/// A text, or an excerpt of it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Shown {
     /// The text, or its head and tail.
     pub text: String,
-    /// Whether something was left out.
+    /// Whether part of it was left out.
     pub cut: bool,
 }
 
@@ -40,7 +41,7 @@ impl Excerpt {
         let rest = if self.tail.is_empty() && self.head.len() < self.head_limit {
             let (head, rest) = text.split_at(floor(text, self.head_limit - self.head.len()));
             self.head.push_str(head);
-            // A character across the border must not make room for what comes after it.
+            // A character across the border must not leave space for the characters after it.
             if !rest.is_empty() {
                 self.head_limit = self.head.len();
             }
@@ -55,18 +56,18 @@ impl Excerpt {
         }
     }
 
-    /// All bytes that came.
+    /// Returns the total number of bytes added.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    /// What is shown, with `left_out` saying how many bytes are not.
+    /// Returns the excerpt, in which `left_out` formats the number of missing bytes.
     pub(super) fn show(&self, left_out: impl FnOnce(u64) -> String) -> Shown {
         let kept = self.head.len() as u64 + self.tail.len() as u64;
         if kept == self.total && self.tail.len() <= self.tail_limit {
             return Shown { text: format!("{}{}", self.head, self.tail), cut: false };
         }
-        // Whole lines where that costs little.
+        // Whole lines, if that costs little.
         let head = match self.head.rfind('\n') {
             Some(at) if at >= self.head.len() / 2 => self.head.get(..=at).unwrap_or(&self.head),
             _ => &self.head,
@@ -83,12 +84,12 @@ impl Excerpt {
     }
 }
 
-/// The last character border at or before `at`.
+/// Returns the last character boundary at or before `at`.
 fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// The first character border at or after `at`.
+/// Returns the first character boundary at or after `at`.
 fn ceil(text: &str, at: usize) -> usize {
     (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }

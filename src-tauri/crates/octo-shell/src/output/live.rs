@@ -1,18 +1,19 @@
-//! Output as it comes, for whoever watches: it can only be appended to.
+//! Live output for listeners: it can only be appended to.
 
 use super::screen::{End, Row, Screen};
 use crate::Live;
 
-/// Text that waits to be handed on; of a flood only the newest part is, because nobody can read it.
+/// The maximum text pending for listeners; of a flood only the newest part is kept, because people cannot read
+/// it all.
 const MAX_PENDING: usize = 16 * 1024;
 
-/// Turns rows and the line in progress into text that only grows. A line that is rewritten (a progress bar)
-/// shows as it first was, and once more as it ended.
+/// Converts rows and the line in progress to append-only text. A rewritten line (a progress bar) appears in its
+/// first state, and once more in its final state.
 #[derive(Default)]
 pub(super) struct Stream {
     sink: Option<Live>,
     pending: String,
-    /// What of the line in progress was handed on.
+    /// The part of the line in progress that listeners already received.
     shown: String,
 }
 
@@ -23,7 +24,7 @@ impl Stream {
         self.shown.clear();
     }
 
-    /// A row is done.
+    /// Adds a finished row.
     pub(super) fn row(&mut self, row: &Row, styled_from: &mut dyn FnMut(usize) -> String) {
         if self.sink.is_none() {
             return;
@@ -50,7 +51,7 @@ impl Stream {
         }
     }
 
-    /// What is to be handed on now, the line in progress included.
+    /// Returns the text for listeners that is due now, including the line in progress.
     pub(super) fn take(&mut self, screen: &Screen) -> Option<(Live, String)> {
         let sink = self.sink.clone()?;
         let partial = screen.partial();

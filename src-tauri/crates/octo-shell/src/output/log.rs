@@ -6,11 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes of output a log holds: half of it the head, half the tail. What a command writes in a second can be
-/// more than anyone will read; a runaway one must not fill the disk.
+/// The maximum bytes in a log: half of it the head, half the tail. A command can write more in a second than
+/// anyone will read, and a runaway one must not fill the disk.
 const MAX_LOG: u64 = 64 * 1024 * 1024;
 
-/// A log that only becomes a file once there is more than fits into a result.
+/// A log that becomes a file only when the output no longer fits into a result.
 #[derive(Debug)]
 pub(crate) struct LogFile {
     path: PathBuf,
@@ -27,9 +27,9 @@ enum State {
     Memory,
     /// The head is being written.
     Head { file: File, written: u64 },
-    /// The head is full; the tail goes to two files in turns.
+    /// The head is full; the tail alternates between two files.
     Tail(Box<Tail>),
-    /// Writing failed (a full disk); there is no log.
+    /// Writing failed (a full disk); the log is lost.
     Failed,
 }
 
@@ -38,17 +38,17 @@ struct Tail {
     head: File,
     paths: [PathBuf; 2],
     current: File,
-    /// Which of the two is written.
+    /// The index of the file being written.
     turn: usize,
     written: u64,
-    /// Bytes that were overwritten.
+    /// The number of bytes that were overwritten.
     lost: u64,
-    /// Whether the other one holds a full part.
+    /// Whether the other file contains a full part.
     other_full: bool,
 }
 
 impl LogFile {
-    /// A log at `path`, which appears when more than `keep` bytes came.
+    /// Returns a log at `path`, which is created when more than `keep` bytes arrive.
     pub(crate) fn new(path: PathBuf, keep: usize) -> Self {
         Self { path, limit: MAX_LOG, kept: Vec::new(), keep, state: State::Memory }
     }
@@ -66,7 +66,7 @@ impl LogFile {
         }
     }
 
-    /// The file, made now if there is none yet.
+    /// Returns the file, and creates it if necessary.
     pub(super) fn file(&mut self) -> Option<PathBuf> {
         if matches!(self.state, State::Memory) {
             self.appear();
@@ -77,12 +77,12 @@ impl LogFile {
         }
     }
 
-    /// The file, if there is one.
+    /// Returns the file if it exists.
     pub(super) fn existing(&self) -> Option<PathBuf> {
         matches!(self.state, State::Head { .. } | State::Tail(_)).then(|| self.path.clone())
     }
 
-    /// Nothing more comes: brings head and tail together.
+    /// Joins head and tail at the end of the output.
     pub(super) fn finish(&mut self) {
         let Tail { mut head, paths, turn, lost, other_full, .. } =
             match std::mem::replace(&mut self.state, State::Failed) {
@@ -190,7 +190,7 @@ impl Drop for LogFile {
     }
 }
 
-/// A new file only its owner can read.
+/// Creates a file only its owner can read.
 fn private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true);

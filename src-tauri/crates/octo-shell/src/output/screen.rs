@@ -1,13 +1,13 @@
-//! A terminal as far as text needs one: a line in progress, and lines that are done.
+//! A minimal terminal for text: a line in progress, and finished lines.
 
 use std::fmt::Write;
 use vte::{Params, Parser, Perform};
 
-/// Characters a line in progress may have; a longer one is handed on in parts, so that output without line
-/// ends (a binary file) stays bounded in memory.
+/// The maximum characters of a line in progress; a longer one is passed on in parts, which bounds the memory
+/// for output without line endings (a binary file).
 const MAX_CELLS: usize = 8 * 1024;
 
-/// Columns the cursor may be moved to; text further right is not what a program means.
+/// The maximum column for cursor movement; programs do not intend text further right.
 const MAX_COLUMN: usize = 1_000;
 
 /// The terminal's state.
@@ -15,11 +15,11 @@ const MAX_COLUMN: usize = 1_000;
 pub(super) struct Screen {
     parser: Parser,
     line: Line,
-    /// The beginning of a character whose end has not come yet.
+    /// The first bytes of an incomplete character.
     begun: Vec<u8>,
 }
 
-/// A line, or a part of one.
+/// A line, or part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     /// Its text.
@@ -33,17 +33,16 @@ pub(super) struct Row {
 /// Whether a row ends its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// It does.
+    /// The row ends its line.
     Line,
-    /// The line goes on.
+    /// The line continues.
     Open,
 }
 
 impl Screen {
-    /// Takes what the program wrote; the rows that are done go to `done`.
+    /// Feeds the program's output; finished rows are passed to `done`.
     pub(super) fn feed(&mut self, bytes: &[u8], mut done: impl FnMut(Row, &mut dyn FnMut(usize) -> String)) {
-        // The parser (vte 0.15) loses characters when one is cut in two by the end of a piece, so it only ever
-        // gets whole ones.
+        // The parser (vte 0.15) loses characters that are split between chunks, so it only receives whole ones.
         let mut all = std::mem::take(&mut self.begun);
         all.extend_from_slice(bytes);
         let mut chunks = all.utf8_chunks().peekable();
@@ -55,7 +54,7 @@ impl Screen {
             } else if !invalid.is_empty() {
                 self.parser.advance(&mut self.line, "\u{fffd}".as_bytes());
             }
-            // Handed on between chunks, so that not all of a burst is held twice.
+            // Passed on between chunks, which avoids a second copy of a whole burst.
             for (cells, end) in self.line.done.drain(..) {
                 let row = Row { plain: plain(&cells), styled: styled(&cells, 0), end };
                 done(row, &mut |from| styled(&cells, from));
@@ -63,12 +62,12 @@ impl Screen {
         }
     }
 
-    /// The line in progress.
+    /// Returns the line in progress.
     pub(super) fn partial(&self) -> Row {
         Row { plain: plain(&self.line.cells), styled: styled(&self.line.cells, 0), end: End::Open }
     }
 
-    /// The line in progress from its `from`th character, with colours.
+    /// Returns the line in progress from character `from` on, with colours.
     pub(super) fn partial_from(&self, from: usize) -> String {
         styled(&self.line.cells, from)
     }
@@ -85,7 +84,7 @@ impl Screen {
     }
 }
 
-/// Whether bytes are the beginning of a character, to be completed by what comes next.
+/// Whether the bytes are the beginning of a character that later bytes complete.
 fn is_begun(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
 }
@@ -204,7 +203,7 @@ fn extended_in(parts: &[u16]) -> Option<Colour> {
 
 impl Perform for Line {
     fn print(&mut self, character: char) {
-        // DEL, which terminals show as nothing.
+        // DEL, which terminals do not display.
         if !character.is_control() {
             self.put(character);
         }

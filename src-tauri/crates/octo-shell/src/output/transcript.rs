@@ -1,4 +1,4 @@
-//! All the ways a command's output goes.
+//! All destinations of a command's output.
 
 use super::{
     LogFile, MODEL_OUTPUT_BYTES, VIEW_OUTPUT_BYTES,
@@ -9,7 +9,7 @@ use super::{
 use crate::Live;
 use std::{path::PathBuf, time::Instant};
 
-/// A command's output so far.
+/// The output of a command so far.
 pub(crate) struct Transcript {
     screen: Screen,
     model: Excerpt,
@@ -21,27 +21,27 @@ pub(crate) struct Transcript {
     last_line: String,
 }
 
-/// What came since the last report.
+/// The output since the last report.
 #[derive(Debug)]
 pub(crate) struct Excerpts {
     /// For the model.
     pub model: String,
     /// For the person.
     pub view: String,
-    /// Whether something was left out of `model`.
+    /// Whether `model` leaves part of it out.
     pub truncated: bool,
-    /// Bytes that came, cleaned.
+    /// The number of cleaned bytes.
     pub bytes: u64,
-    /// The file with everything.
+    /// The file with the whole output.
     pub log: Option<PathBuf>,
 }
 
-/// Whether a command is over.
+/// Whether a command has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// It is.
+    /// The command has ended.
     Ended,
-    /// It is not.
+    /// The command is running.
     Running,
 }
 
@@ -58,7 +58,7 @@ impl Transcript {
         }
     }
 
-    /// Takes what the program wrote.
+    /// Adds output of the program.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         self.last_output = Instant::now();
         let Self { screen, model, view, log, live, last_line, .. } = self;
@@ -69,38 +69,39 @@ impl Transcript {
         });
     }
 
-    /// When output last came.
+    /// Returns the time of the last output.
     pub(crate) fn last_output(&self) -> Instant {
         self.last_output
     }
 
-    /// The line in progress.
+    /// Returns the line in progress.
     pub(crate) fn partial(&self) -> String {
         self.screen.partial().plain
     }
 
-    /// The last line that is not empty; of a line in progress what there is, once the end was reported.
+    /// Returns the last line that is not empty; for a line in progress its present text, once the end was
+    /// reported.
     pub(crate) fn last_line(&self) -> String {
         self.last_line.clone()
     }
 
-    /// The file with everything, made now if there is none yet.
+    /// Returns the file with the whole output, and creates it if necessary.
     pub(crate) fn log(&mut self) -> Option<PathBuf> {
         self.log.file()
     }
 
-    /// Who takes the output as it comes from now on.
+    /// Sets the listener for live output from now on.
     pub(crate) fn watch(&mut self, live: Option<Live>) {
         self.live.watch(live);
     }
 
-    /// What is to be handed on to who watches.
+    /// Returns the text that is due for the listener.
     pub(crate) fn take_live(&mut self) -> Option<(Live, String)> {
         self.live.take(&self.screen)
     }
 
-    /// What came since the last report. The line in progress is in it, and in the next report again, with
-    /// what was added to it.
+    /// Returns the output since the last report. The line in progress is included, and appears again in the
+    /// next report with its additions.
     pub(crate) fn report(&mut self, stage: Stage) -> Excerpts {
         if stage == Stage::Ended {
             let row = self.screen.take_partial();

@@ -55,7 +55,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// A reader of `text`, whose first byte stands at `offset` in the line.
+    /// Creates a reader of `text`, whose first byte is at `offset` in the line.
     fn new(text: &str, offset: usize, end: usize) -> Self {
         Self {
             chars: text.char_indices().map(|(at, c)| (at + offset, c)).collect(),

@@ -1,7 +1,8 @@
-//! The commands known to do nothing but change files: what they would make, overwrite, move and remove.
+//! Commands known to do nothing but change files: the files they would create, overwrite, move and remove.
 //!
-//! Where they lie is not judged here: the caller asks the same policy as for `write` and `edit`. What may run
-//! unasked in the session's folder can be taken back by the time machine, and what is removed goes to the trash.
+//! The location of these files is not judged here: the caller applies the same policy as for `write` and
+//! `edit`. The time machine can undo changes that run unasked in the session's folder, and removed files are in
+//! the trash.
 
 mod git;
 
@@ -12,16 +13,16 @@ use super::{
     table::{Operands, Tool},
 };
 
-/// What a command does to a path.
+/// The effect of a command on a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Touch {
     /// Reads it.
     Read(String),
     /// Makes or overwrites it.
     Write(String),
-    /// Takes it away.
+    /// Removes it.
     Remove(String),
-    /// Puts something there that may hold links: what lies below it afterwards is not what lies there now.
+    /// Puts something there that may contain links: the content below it afterwards is not the present content.
     Place(String),
     /// Copies all of it: a repository inside would come along.
     Whole(String),
@@ -31,7 +32,7 @@ pub(super) enum Touch {
     Repository(String, Hooks),
 }
 
-/// Whether a repository's own hooks and settings would be passed by where nobody is asked.
+/// Whether a command that runs unasked would bypass a repository's own hooks and settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hooks {
     /// The command would run hooks or sign.
@@ -66,7 +67,7 @@ const TOOLS: &[Tool] = &[
     row("truncate", "co", "s", &["no-create", "size="]),
 ];
 
-/// What a command does; none when it is not known, or may do more.
+/// Returns the effects of a command; `None` if they are unknown, or it may do more.
 pub(super) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
     if name == "git" {
         return git::touches(arguments);
@@ -77,7 +78,7 @@ pub(super) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
     let texts: Vec<String> = options.operands.iter().map(|word| word.text.clone()).collect();
     let patterns =
         options.operands.iter().any(|word| word.form != Form::Literal) || !options.patterns.is_empty();
-    // A name that a pattern would make anew is not known; a removed or copied one can be looked up.
+    // A name created from a pattern is unknown; a removed or copied one can be looked up.
     if texts.is_empty() || (patterns && !matches!(name, "rm" | "chmod" | "cp" | "mv")) {
         return None;
     }
@@ -85,7 +86,7 @@ pub(super) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
     match name {
         "mkdir" | "touch" | "tee" | "truncate" => all(Touch::Write),
         "rm" | "rmdir" => {
-            // Everything there is: rather a question too many.
+            // Everything: one question too many is safer.
             let whole = |text: &String| {
                 text.trim_start_matches("./")
                     .trim_end_matches('/')
@@ -137,7 +138,7 @@ pub(super) fn touches(name: &str, arguments: &[Word]) -> Option<Vec<Touch>> {
                 if whole {
                     touched.push(Touch::Whole(source.clone()));
                 }
-                // Folders are made one; a file's name is among the writes already.
+                // Folders are merged; a file's name is among the writes already.
                 if whole && name == "cp" {
                     touched.push(Touch::Merge(below(to, source)));
                     let inner = source.trim_end_matches('/').rsplit('/').next().unwrap_or_default();

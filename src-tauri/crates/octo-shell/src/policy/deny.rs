@@ -1,7 +1,7 @@
-//! What never runs, whatever the mode, the rules and the person's `policy.toml`.
+//! Lines that never run, whatever the mode, the rules and the person's `policy.toml`.
 //!
-//! Judged on words alone ([`super::scan`]), and on purpose narrow: a refusal cannot be overridden, so what merely
-//! might do harm asks instead.
+//! Judged by words alone ([`super::scan`]), and narrow on purpose: a refusal cannot be overridden, so a line
+//! that merely might do harm asks instead.
 
 use super::{
     places::{Around, UNKNOWN, is_device},
@@ -55,7 +55,7 @@ fn wipes(call: &Call, around: &Around) -> Option<Refusal> {
             any_root(&operands)
         }
         "gio" => operands.first() == Some(&"trash") && any_root(operands.get(1..).unwrap_or_default()),
-        // Everything but the last is taken away; the last is where it goes.
+        // Everything but the last is moved; the last is the target.
         "mv" => {
             let target = call.has(Some('t'), "target-directory");
             let sources = if target {

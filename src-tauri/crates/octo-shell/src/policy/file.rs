@@ -1,4 +1,4 @@
-//! `policy.toml` in Octo's home: the person's own word on commands and paths.
+//! `policy.toml` in Octo's home: the person's own rules for commands and paths.
 //!
 //! ```toml
 //! [commands]
@@ -11,11 +11,11 @@
 //! deny = ["~/private"]
 //! ```
 //!
-//! A command is given by its first words; `*` stands for any one word. `deny` wins over `ask`, `ask` over `allow`,
-//! and none of them lifts what is refused in any case. A path is a folder or file (`/…`, `~/…`), or a pattern for
-//! a file's name. A file that cannot be read or understood means the strict policy: whatever does not only read
-//! asks. It is read for each decision, so a change holds at once; [`PolicyFile::change`] writes to it without losing a
-//! word the person wrote.
+//! A command is given by its first words; `*` matches any single word. `deny` overrides `ask`, `ask` overrides
+//! `allow`, and none of them lifts a fixed refusal. A path is a folder or file (`/…`, `~/…`), or a pattern for
+//! a file's name. An unreadable or invalid file means the strict policy: everything not read-only asks. The
+//! file is read for each decision, so a change applies at once; [`PolicyFile::change`] edits it without losing
+//! a word the person wrote.
 
 mod edit;
 mod fault;
@@ -39,7 +39,7 @@ use std::{
 /// A file larger than this is no policy a person wrote.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// The person's own policy, as it is used.
+/// The person's own policy, as applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     rules: PolicyRules,
@@ -47,7 +47,7 @@ pub struct Policy {
     home: Option<PathBuf>,
 }
 
-/// Whether only what only reads may run unasked.
+/// Whether only read-only commands may run unasked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Strict {
     Yes,
@@ -134,23 +134,23 @@ pub struct PolicyFile {
     home: Option<PathBuf>,
 }
 
-/// What a `policy.toml` says at one moment.
+/// The content of a `policy.toml` at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyReading {
-    /// The policy that holds: the file's, or the strict one.
+    /// The policy in effect: the file's, or the strict one.
     pub policy: Policy,
-    /// Why the file's does not hold.
+    /// Why the file's policy is not in effect.
     pub fault: Option<PolicyFault>,
-    /// Stands for what the file holds.
+    /// Identifies the content of the file.
     pub stamp: String,
     /// Whether the file is there and has anything in it.
     pub content: PolicyContent,
 }
 
-/// Whether there is a policy to speak of.
+/// Whether the file contains a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyContent {
-    /// There is no file, or not a byte in it: as it is while a program empties a file before it writes it anew.
+    /// The file is missing or empty, as it is while a program truncates and rewrites it.
     Nothing,
     /// There is a file with something in it, whatever that is.
     Something,
@@ -167,8 +167,8 @@ impl PolicyFile {
         &self.path
     }
 
-    /// What it says now. A file that is not there says nothing; one that cannot be used means [`Policy::strict`],
-    /// never no policy.
+    /// Reads the present policy. A missing file means no rules; an unusable one means [`Policy::strict`], never
+    /// no policy.
     pub fn read(&self) -> PolicyReading {
         let mut content = PolicyContent::Something;
         let (stamp, rules) = match self.text() {
@@ -190,7 +190,7 @@ impl PolicyFile {
         }
     }
 
-    /// What is written in it; none where there is no file.
+    /// Returns the file's text; `None` if it does not exist.
     fn text(&self) -> Result<Option<String>, PolicyFault> {
         let unreadable =
             |error: io::Error| PolicyFault::Unreadable { path: self.path.clone(), reason: error.to_string() };
@@ -206,7 +206,7 @@ impl PolicyFile {
     }
 }
 
-/// Stands for what a file holds.
+/// Returns an identifier of a file's content.
 fn stamp_of(text: Option<&str>) -> String {
     text.map_or_else(|| "none".to_owned(), |text| blake3::hash(text.as_bytes()).to_hex().to_string())
 }
@@ -242,7 +242,8 @@ impl Policy {
         calls.iter().find(|call| self.rules.commands.ask.iter().any(|pattern| is_begun(pattern, call)))
     }
 
-    /// Whether the person lets a command run unasked. Only as it stands: no path before its name, nothing unknown.
+    /// Whether the person lets a command run unasked. Only in exactly this form: no path before its name, no
+    /// unknown words.
     pub(super) fn allows(&self, command: &plain::Simple) -> bool {
         command.words.iter().all(|word| word.form == Form::Literal)
             && self.rules.commands.allow.iter().any(|pattern| {
@@ -277,7 +278,7 @@ impl Policy {
     }
 }
 
-/// What a rule on paths names, looked up once for however many paths it is held against.
+/// The target of a path rule, resolved once for all paths it is compared with.
 #[derive(Clone, Debug)]
 pub(super) enum RulePlace {
     /// A folder or file, as it is written and where that really lies.
@@ -327,7 +328,7 @@ impl RulePlace {
     }
 }
 
-/// What is wrong with a text, before it is known whose.
+/// An error in a text whose file is not known yet.
 #[derive(Debug)]
 struct Broken {
     line: usize,

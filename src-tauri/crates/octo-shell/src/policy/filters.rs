@@ -1,7 +1,7 @@
-//! Filters with a language of their own: the part of `sed`, `awk` and `jq` that only prints, and `test`.
+//! Filters with their own language: the print-only part of `sed`, `awk` and `jq`, and `test`.
 //!
-//! All three can read other files, and two of them write files and start programs. What is known here is a small
-//! part: a program with anything else in it asks.
+//! All three can read other files, and two of them can write files and start programs. Only a small part is
+//! known here: a program with anything else in it asks.
 
 use super::{
     options::{Options, Reads},
@@ -10,7 +10,7 @@ use super::{
     table::Tool,
 };
 
-/// What a filter would read; none when its program may do more than print.
+/// Returns the files a filter would read; `None` if its program may do more than print.
 pub(super) fn reads(tool: &Tool, arguments: &[Word]) -> Option<Reads> {
     let words: Vec<&Word> = arguments.iter().collect();
     let options = match tool.name {
@@ -285,7 +285,7 @@ pub(super) fn test(name: &str, arguments: &[Word]) -> Option<Reads> {
     };
     let unknown = |at: usize| arguments.get(at).is_some_and(|word| word.form == Form::Unknown);
     let middle = arguments.get(1).map_or("", |word| word.text.as_str());
-    // A value in an operator's place could be `-v`, which evaluates what stands behind it.
+    // A value in an operator's position could be `-v`, which evaluates the text after it.
     let placed = match arguments.len() {
         1 => true,
         2 => !unknown(0),

@@ -41,8 +41,8 @@ pub(super) fn reads(arguments: &[Word]) -> Option<Reads> {
         }
         let takes_file = WITH_FILE.contains(&text);
         if !takes_file && !WITH_TEXT.contains(&text) {
-            // A pattern among an argument's words: bash may have made several words of it. None of them can
-            // begin with a dash where nobody is asked, so they are starting points in the wrong place.
+            // A pattern among an argument's words: bash may have expanded it to several words. Where a command
+            // runs unasked, none of them can begin with a dash, so they are misplaced starting points.
             if word.form == Form::Pattern && !begins_expression(text) {
                 reads.push(text.to_owned());
                 continue;

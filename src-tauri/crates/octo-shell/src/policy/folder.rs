@@ -1,10 +1,10 @@
-//! What a folder could make of a line that by its words only reads.
+//! The ways in which a folder could change the meaning of a line whose words are read-only.
 //!
-//! * A pattern names files: each is given to the caller, so that one which is a link out of the folder or a
-//!   secret is seen as such. So is what is closed and a search through folders would come across.
+//! * A pattern names files: each is passed to the caller, which detects a secret or a link out of the folder.
+//!   So are closed paths that a search through folders would encounter.
 //! * A repository's own settings can name programs git starts (filters, text converters, external diffs,
-//!   promised objects fetched through a command), and a submodule has settings of its own. A repository with
-//!   any setting that is not known to be harmless, or with submodules, asks.
+//!   promised objects fetched through a command), and a submodule has its own settings. A repository with any
+//!   setting not known to be harmless, or with submodules, asks.
 //! * Version managers let a folder choose which program a name like `node` starts. A folder with such a file
 //!   asks before `node --version`.
 
@@ -28,15 +28,15 @@ const MAX_NAMES: usize = 2_000;
 /// Folders one line may look into repositories of.
 const MAX_REPOSITORIES: usize = 8;
 
-/// Files by which a folder chooses what a version manager starts.
+/// Files by which a folder chooses the program a version manager starts.
 #[rustfmt::skip]
 const VERSION_FILES: &[&str] = &[
     ".java-version", ".mise.toml", ".node-version", ".nvmrc", ".python-version", ".ruby-version", ".sdkmanrc",
     ".tool-versions", "mise.toml", "rust-toolchain", "rust-toolchain.toml",
 ];
 
-/// Everything the line would read, as far as the folder tells; none when the folder makes it ask. `says` is what is
-/// said about a real path.
+/// Returns everything the line would read, including names found in the folder; `None` if the folder makes it
+/// ask. `says` returns the restriction of a real path.
 pub(super) fn look(line: &Line, reads: Reads, folder: &Path, says: Says<'_>) -> Option<Reads> {
     let mut names = Reads::new();
     for read in &reads {
@@ -237,7 +237,7 @@ fn is_harmless_setting(name: &str) -> bool {
     }
 }
 
-/// What git answers in a repository, in the environment commands nobody was asked about run in.
+/// Returns git's answer in a repository, in the environment of commands that run unasked.
 pub(super) fn git(repository: &Path, arguments: &[&str]) -> Option<String> {
     let path = environment::searched(std::env::var_os("PATH")?.to_str()?, repository);
     let program = std::env::split_paths(&path).map(|folder| folder.join("git")).find(|git| git.is_file())?;

@@ -1,8 +1,9 @@
-//! Following a line that both readers see in the same way: where each of its commands runs, and what it touches.
+//! Follows a line that both parsers interpret in the same way: the directory of each of its commands, and the
+//! paths it touches.
 //!
-//! The strict counterpart of [`super::scan`]: everything that is not known ends it. A value that is not known may
-//! stand only where any value is harmless. Variables are followed where nothing is left to chance: a loop over
-//! words, a plain assignment that is always made.
+//! The strict counterpart of [`super::scan`]: anything unknown ends it. An unknown value may appear only where
+//! any value is harmless. Variables are followed where nothing is left to chance: a loop over words, a plain
+//! assignment that is always made.
 
 mod values;
 
@@ -21,7 +22,7 @@ use super::{
 use std::{collections::BTreeMap, ops::Range};
 use values::Value;
 
-/// Combinations of values one command is looked at with.
+/// The maximum number of value combinations with which one command is checked.
 const MAX_FORMS: usize = 128;
 
 /// Folders a line may be in at one point.
@@ -36,10 +37,10 @@ const PRIVATE: &[&str] = &[
 /// Variables that may be set for one command.
 const HARMLESS: &[&str] = &["LC_ALL", "LANG", "LC_COLLATE", "NO_COLOR", "CLICOLOR", "COLUMNS", "TZ", "CI"];
 
-/// What a line would do, in order.
+/// The effects of a line, in order.
 #[derive(Debug, Default)]
 pub(super) struct Followed {
-    /// What is touched, as seen from where the line begins.
+    /// The touched paths, relative to the line's start.
     pub touched: Vec<Touch>,
     /// The commands with their values, for the look at the folder.
     pub commands: Vec<plain::Simple>,
@@ -51,7 +52,7 @@ pub(super) struct Followed {
 #[derive(Debug)]
 pub(super) struct Stop(pub Range<usize>);
 
-/// What a rule says about a command.
+/// Returns a rule's decision about a command.
 pub(super) type Covers<'a> = &'a dyn Fn(&plain::Simple) -> bool;
 
 /// Follows a line.
@@ -69,7 +70,7 @@ pub(super) fn follow(parsed: &Parsed, covers: Covers<'_>) -> Result<Followed, St
     Ok(follower.found)
 }
 
-/// Where a line stands and what its variables hold.
+/// The directory of a line and the values of its variables.
 #[derive(Clone)]
 struct State {
     /// After a success.
@@ -124,7 +125,7 @@ fn whole() -> Stop {
 impl Follower<'_> {
     fn script(&mut self, script: &Script, state: &mut State, course: Course) -> Step {
         for list in &script.lists {
-            // What runs beside the rest runs at no known time.
+            // A background command runs at an unknown time.
             if list.ground == GroundKind::Back {
                 return Err(whole());
             }
@@ -254,7 +255,7 @@ impl Follower<'_> {
         }
     }
 
-    /// A part that may run or not, or several times: it must leave the line where it stands.
+    /// Follows a part that may run or not, or several times: it must leave the line in its directory.
     fn branch(&mut self, script: &Script, state: &State) -> Step {
         let here = united(&state.success, &state.failure);
         let mut inner = state.clone();
@@ -479,7 +480,7 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// One command with its values; where the line stands afterwards if it succeeds.
+    /// Follows one command with its values; returns the line's directory afterwards if it succeeds.
     fn run(
         &mut self,
         command: plain::Simple,

@@ -1,8 +1,8 @@
-//! The git commands known to only read.
+//! Git commands known to be read-only.
 //!
-//! Git runs what a repository's own settings name: a file-system monitor, filters, text converters, external
-//! diffs. What can be switched off by the environment is ([`crate::Carried::FolderOnly`]); a repository whose
-//! settings name the rest asks (see [`super::folder`]). Here only words are judged.
+//! Git runs programs named in the repository's own settings: a file-system monitor, filters, text converters,
+//! external diffs. The environment switches off those it can ([`crate::Carried::FolderOnly`]); a repository
+//! whose settings name the rest asks (see [`super::folder`]). Only words are judged here.
 
 use super::{
     options::{Options, Reads},

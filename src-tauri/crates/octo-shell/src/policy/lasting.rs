@@ -1,8 +1,9 @@
-//! What a line does beyond files, which going back in time does not take back: what it sends, publishes, installs, and
-//! what it does to the system or to another machine.
+//! Effects of a line outside files, which a restore does not undo: sending, publishing, installing, and changes
+//! to the system or to another machine.
 //!
-//! Told by names and options alone, and for one purpose: to be listed. Nothing is allowed or refused by it. What only
-//! fetches is not listed; a program that speaks to the network by itself cannot be told from one that does not.
+//! Detected by names and options alone, and for one purpose: to be listed. Nothing is allowed or refused by it.
+//! A mere fetch is not listed; a program that uses the network on its own is indistinguishable from one without
+//! network access.
 
 use super::{
     places::Around,
@@ -12,16 +13,16 @@ use super::{
 };
 use octo_protocol::{LastingKind, Risk};
 
-/// Something a line does that lasts.
+/// A lasting effect of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lasts {
-    /// In which way.
+    /// The kind of effect.
     pub kind: LastingKind,
     /// The part of the line that does it; the whole line where no part can be named.
     pub part: String,
 }
 
-/// What a line that was looked through does that lasts, each kind of each part once.
+/// Returns the lasting effects of a scanned line, each kind of each part once.
 pub(super) fn of(line: &str, scan: &Scan) -> Vec<Lasts> {
     let mut all: Vec<Lasts> = Vec::new();
     for call in &scan.calls {
@@ -35,8 +36,8 @@ pub(super) fn of(line: &str, scan: &Scan) -> Vec<Lasts> {
     all
 }
 
-/// In which ways what is typed into a running program lasts, were it a shell. Never what was typed: it may be a
-/// password.
+/// Returns the kinds of lasting effects of text typed into a running program, as if it were a shell. Never the
+/// text itself: it may be a password.
 pub fn typed(text: &str, around: &Around) -> Vec<LastingKind> {
     let mut kinds: Vec<LastingKind> = Words::read(text, around).scan.calls.iter().filter_map(kind).collect();
     kinds.sort_unstable();
@@ -44,7 +45,7 @@ pub fn typed(text: &str, around: &Around) -> Vec<LastingKind> {
     kinds
 }
 
-/// In which way a call lasts.
+/// Returns the kind of a call's lasting effect.
 fn kind(call: &Call) -> Option<LastingKind> {
     let name = call.name();
     let operands = call.operands();
@@ -66,7 +67,7 @@ fn kind(call: &Call) -> Option<LastingKind> {
         Risk::Remote => Some(LastingKind::Remote),
         Risk::Installs if LOOKS.contains(&verb) || (operands.is_empty() && is_query(&name)) => None,
         Risk::Installs | Risk::RunsDownload => Some(LastingKind::Installed),
-        // To end a program is not to change the system.
+        // Killing a program does not change the system.
         Risk::System if ENDS.contains(&name.as_str()) => None,
         Risk::System | Risk::Privileged | Risk::Keychain => Some(LastingKind::System),
         // Files: the time machine's and the trash's.
@@ -92,10 +93,10 @@ fn is_query(name: &str) -> bool {
     matches!(name, "dpkg" | "rpm" | "brew" | "snap" | "flatpak" | "apt" | "pacman")
 }
 
-/// Whether a call sends something to an address, rather than only fetching what is there.
+/// Whether a call sends data to an address, rather than only fetching.
 fn sends(name: &str, call: &Call) -> bool {
     let words: Vec<&str> = call.arguments().collect();
-    // The value of an option, beside it or within it.
+    // The value of an option, in the next word or the same one.
     let value = |short: Option<char>, long: &str| {
         words.iter().enumerate().find_map(|(at, word)| {
             if let Some(given) = word.strip_prefix("--") {
@@ -131,7 +132,7 @@ fn sends(name: &str, call: &Call) -> bool {
         "http" | "https" | "xh" | "xhs" => {
             let first = call.operands().first().copied().unwrap_or_default().to_owned();
             let method = !first.is_empty() && first.chars().all(|c| c.is_ascii_uppercase());
-            // Without a method, a body makes it one that sends.
+            // Without a method, a body makes it a sending one.
             let body = call.operands().iter().skip(1).any(|word| {
                 let named = word
                     .split_once('=')
@@ -145,7 +146,8 @@ fn sends(name: &str, call: &Call) -> bool {
     }
 }
 
-/// Whether a word of short options has a letter of its own: letters after one that takes a value are that value.
+/// Whether a word of short options contains a letter as an option: letters after an option with a value are
+/// that value.
 fn is_cluster(word: &str, letter: char) -> bool {
     const TAKE: &str = "AbcCDeEHKmoPQrtTuUwxXyYzdF";
     let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else { return false };

@@ -1,5 +1,5 @@
-//! The log of decisions: every one that is not a plain leave to run, one JSON object a line, for a person who wants
-//! to know later what was refused, asked or rewritten, and why.
+//! The log of decisions: every one except a plain permission to run, one JSON object per line. It lets a person
+//! find out later which lines were refused, asked or rewritten, and why.
 
 use octo_protocol::{Millis, SessionId};
 use serde::Serialize;
@@ -18,7 +18,7 @@ const KEPT: usize = 4;
 /// The most of a line that is kept, in characters.
 const MAX_LINE: usize = 2_000;
 
-/// What was decided.
+/// The decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoggedVerdict {
@@ -37,7 +37,7 @@ pub struct DecisionEntry {
     pub at: Millis,
     /// In which session.
     pub session: SessionId,
-    /// What was decided.
+    /// The decision.
     pub verdict: LoggedVerdict,
     /// Why: the name of a reason of [`octo_protocol::AskReason`], [`octo_protocol::Risk`] or
     /// [`octo_protocol::Refusal`].
@@ -132,7 +132,7 @@ impl DecisionLog {
         if fs::symlink_metadata(&file).is_ok_and(|meta| meta.len() > MAX_BYTES) {
             let name = |number: usize| folder.join(format!("policy.{number}.log"));
             for number in (1..KEPT - 1).rev() {
-                // What is not there yet cannot be put aside.
+                // A missing file cannot be renamed.
                 let _missing = fs::rename(name(number), name(number + 1));
             }
             fs::rename(&file, name(1))?;

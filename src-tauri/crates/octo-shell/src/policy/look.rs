@@ -17,7 +17,7 @@ use std::{
 /// Entries looked at for a repository inside a folder that is copied or moved whole.
 const MAX_ENTRIES: usize = 20_000;
 
-/// What a line would touch, as paths.
+/// The paths a line would touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     /// Every word that may name a path it reads, as seen from where the line runs.
@@ -30,8 +30,8 @@ pub struct Known {
     pub repositories: Vec<PathBuf>,
 }
 
-/// What a line that was followed would touch in `place`; none when the folder makes it ask. `says` is what is said
-/// about a real path.
+/// Returns the paths a followed line would touch in `place`; `None` if the folder makes it ask. `says` returns
+/// the restriction of a real path.
 pub(super) fn look(followed: &Followed, place: &Path, says: Says<'_>) -> Option<Known> {
     let mut known = Known::default();
     let mut placed: Vec<PathBuf> = Vec::new();
@@ -94,7 +94,7 @@ fn is_same_command(touch: &Touch, followed: &Followed, text: &str) -> bool {
     matches!((at, placed), (Some(at), Some(placed)) if at < placed)
 }
 
-/// A pattern's names besides itself.
+/// Expands a pattern to the names it matches, in addition to itself.
 fn expand(text: &str, place: &Path, names: &mut Reads) -> Option<()> {
     if text.contains(['*', '?', '[']) {
         folder::matching(text, place, names)?;
@@ -103,9 +103,9 @@ fn expand(text: &str, place: &Path, names: &mut Reads) -> Option<()> {
     Some(())
 }
 
-/// What is closed of a folder that is copied or moved whole, at any depth: it is touched as if it were named. One of
-/// each kind is enough. None when the folder holds a repository, whose hooks and settings would come along, or too much
-/// to know.
+/// Returns the closed paths, at any depth, of a folder that is copied or moved whole: they are touched as if
+/// they were named. One of each kind is enough. `None` if the folder contains a repository, whose hooks and
+/// settings would come along, or is too large to check.
 fn closed_below(path: &Path, budget: &mut usize, says: Says<'_>) -> Option<Vec<PathBuf>> {
     let (mut secret, mut folders) = (None, vec![path.to_owned()]);
     while let Some(folder) = folders.pop() {

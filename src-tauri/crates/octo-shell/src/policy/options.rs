@@ -5,10 +5,10 @@ use super::{
     table::{Operands, Tool},
 };
 
-/// What a command that only reads would read: words that may name a path.
+/// The reads of a read-only command: words that may name a path.
 pub(super) type Reads = Vec<String>;
 
-/// What a command of this row would read; none when a word of it is not in the row.
+/// Returns the reads of a command of this row; `None` if one of its words is not in the row.
 pub(super) fn reads(tool: &Tool, arguments: &[Word]) -> Option<Reads> {
     match tool.operands {
         Operands::Only(allowed) => match arguments {

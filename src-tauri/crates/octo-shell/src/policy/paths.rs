@@ -13,14 +13,14 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 
-/// What is open to a session.
+/// The paths open to a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Open<'a> {
     /// The session's folder, real.
     pub folder: &'a Path,
-    /// Folders that may be read besides.
+    /// Additional readable folders.
     pub readable: &'a [PathBuf],
-    /// Folders that may be written besides.
+    /// Additional writable folders.
     pub writable: &'a [PathBuf],
 }
 
@@ -35,7 +35,7 @@ pub enum PathVerdict {
     Outside,
     /// It can make later commands run something else.
     Protected,
-    /// What it holds instructs the agent, in every session.
+    /// Its content instructs the agent, in every session.
     Instructs,
     /// A shell runs it at its start.
     Startup,
@@ -50,7 +50,7 @@ pub struct PolicyPaths {
     around: Around,
     policy: Policy,
     places: OnceLock<Places>,
-    /// What is said of folders that were come across: their files need not be looked up on the disk one by one.
+    /// The restrictions of folders encountered: their files need no separate lookup on the disk.
     folders: Mutex<HashMap<PathBuf, Closed>>,
 }
 

@@ -1,15 +1,15 @@
-//! Paths as text: where a word of a command would lie, and whether that is a place nobody may wipe.
+//! Paths as text: the location a word of a command would have, and whether it must never be wiped.
 //!
-//! Nothing here looks at the disk: the words of a line must be enough to refuse it.
+//! Nothing here reads the disk: the words of a line must suffice to refuse it.
 
 use crate::Language;
 use octo_workspace::{BESIDE_HOME, PUT_ASIDE, is_inside};
 use std::path::{Component, Path, PathBuf};
 
-/// What stands for a part of a word that is not known.
+/// A placeholder for an unknown part of a word.
 pub(super) const UNKNOWN: char = '\0';
 
-/// Where a line would run, for what is judged by its words.
+/// The context in which a line would run, for judgements by its words.
 #[derive(Clone, Debug)]
 pub struct Around {
     /// The folder the line runs in, absolute.
@@ -73,15 +73,15 @@ const SYSTEM: &[&str] = &[
 /// Files of Octo's own home no command may touch, by the start of their names.
 const OWN: &[&str] = &["octo.db", "policy.toml", "hooks.toml"];
 
-/// Folders of Octo's own home whose files the agent goes by, or which its commands run: skills, memories, tasks, who it
-/// is and for whom, and programs.
+/// Folders of Octo's own home whose files instruct the agent or are run by its commands: skills, memories,
+/// tasks, its identity, the person's profile, and programs.
 const INSTRUCTIONS: &[&str] = &["agents", "bin", "bundled-skills", "memories", "scripts", "skills", "tasks"];
 
 /// Folders of the person's home in which other agents keep skills, which Octo may be told to read too.
 const SKILLS_OF_OTHERS: &[&str] = &[".agents/skills", ".claude/skills"];
 
 impl Around {
-    /// Whether what a real path holds instructs the agent, in every session.
+    /// Whether the content of a real path instructs the agent, in every session.
     pub(super) fn instructs(&self, path: &Path) -> bool {
         let default = self.home.as_ref().map(|home| home.join(".octo"));
         let homes = [&self.octo_home].into_iter().chain(&self.octo_others).chain(&default);
@@ -91,7 +91,7 @@ impl Around {
         own.chain(others).any(|folder| is_inside(&folder, path))
     }
 
-    /// The path a word names when the line stands in `base`; none when part of it is not known.
+    /// Returns the path a word names relative to `base`; `None` if part of it is unknown.
     pub(super) fn locate(&self, text: &str, base: &str) -> Option<PathBuf> {
         if text.contains(UNKNOWN) || text.is_empty() {
             return None;
@@ -190,7 +190,7 @@ impl Around {
     }
 }
 
-/// Whether a path is one of what lies beside a home, or below one of them; a name may be a pattern.
+/// Whether a path is one of the files next to a home, or below one of them; a name may be a pattern.
 fn is_beside(path: &Path, home: &Path) -> bool {
     let Some((above, home)) = home.parent().zip(home.file_name()) else { return false };
     let Ok(inside) = path.strip_prefix(above) else { return false };
@@ -199,8 +199,8 @@ fn is_beside(path: &Path, home: &Path) -> bool {
     if let Some(word) = name.strip_prefix(&*home).filter(|word| word.starts_with(['.', '-'])) {
         return is_word_beside(word);
     }
-    // What is nothing but a pattern, such as `.*` and `.[!.]*`, names everything there and nothing of Octo's. A
-    // pattern does not find hidden names of itself.
+    // A pure pattern, such as `.*` and `.[!.]*`, matches everything there and nothing of Octo's in particular.
+    // A pattern does not match hidden names on its own.
     let names = name.contains(['*', '?', '[']) && name.chars().any(|c| !"*?.[]!^".contains(c));
     names
         && (name.starts_with('.') || !home.starts_with('.'))
@@ -208,7 +208,7 @@ fn is_beside(path: &Path, home: &Path) -> bool {
             || may_begin(&name, &format!("{home}{PUT_ASIDE}")))
 }
 
-/// Whether what a name has after a home's own makes it one of what lies beside the home; it may be a pattern.
+/// Whether a suffix after a home's name makes it one of the files next to the home; it may be a pattern.
 fn is_word_beside(word: &str) -> bool {
     let pattern = word.contains(['*', '?', '[']);
     may_begin(word, PUT_ASIDE)

@@ -22,9 +22,9 @@ pub(super) struct Simple {
     pub join: Join,
     /// Its name and arguments; never empty.
     pub words: Vec<Word>,
-    /// Where it writes and reads besides, harmless all.
+    /// Its redirections, all harmless.
     pub redirects: Vec<Redirect>,
-    /// Where it stands in the line, redirections included.
+    /// Its range in the line, including redirections.
     pub span: Range<usize>,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Redirect {
     pub kind: RedirectKind,
 }
 
-/// What a redirection does.
+/// The effect of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RedirectKind {
     /// Reads its target.
@@ -66,7 +66,7 @@ pub(super) struct Word {
     pub text: String,
     /// Whether bash replaces it by the names of files that match.
     pub form: Form,
-    /// Where it stands in the line, quotes included.
+    /// Its range in the line, including quotes.
     pub span: Range<usize>,
 }
 

@@ -1,8 +1,8 @@
-//! Removals that would pass the trash by, made to go through it.
+//! Rewrites removals that would bypass the trash.
 //!
-//! Every command runs with a `rm` of Octo's first on its `PATH` that moves to the trash. A line that names the
-//! system's own (`/bin/rm`), clears the `PATH` (`env -i rm`, `command -p rm`) or removes by itself
-//! (`find … -delete`, `unlink`) is rewritten to call that `rm`, where that leaves its meaning as it is.
+//! Every command runs with Octo's `rm` first on its `PATH`, which moves files to the trash. A line that names
+//! the system's own (`/bin/rm`), clears the `PATH` (`env -i rm`, `command -p rm`) or removes files in another
+//! way (`find … -delete`, `unlink`) is rewritten to call that `rm`, if its meaning stays the same.
 
 use super::{
     scan::{Call, Guess},
@@ -38,7 +38,7 @@ pub(super) fn rewrite(line: &str, parsed: &Parsed, calls: &[Call]) -> Option<Str
         at = span.end;
     }
     made.push_str(line.get(at..)?);
-    // What was made must be a line of the same shape.
+    // The result must be a line of the same shape.
     let again = super::bash::parse(&made).ok()?;
     (again.simples().len() == parsed.simples().len()).then_some(made)
 }

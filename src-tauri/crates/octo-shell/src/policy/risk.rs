@@ -1,7 +1,7 @@
-//! What always asks, with the name of what it does: publishing, pushing, installing and the like.
+//! Commands that always ask, with the name of their effect: publishing, pushing, installing and the like.
 //!
-//! Nothing here is needed for safety, for what is not known to be harmless asks in any case; it is what the
-//! person is told. Where an "always" rule would cover such a command, it does not ([`super::rules`] names none).
+//! Safety does not depend on this, because anything not known to be harmless asks anyway; it is an explanation
+//! for the person. An "always" rule does not cover such a command ([`super::rules`] names none).
 
 use super::{
     places::UNKNOWN,
@@ -9,7 +9,7 @@ use super::{
 };
 use octo_protocol::Risk;
 
-/// A command by name, then by what its first operand is; an empty list stands for any.
+/// Commands by name, then by their first operand; an empty list matches any.
 #[rustfmt::skip]
 const TABLE: &[(&[&str], &[&str], Risk)] = &[
     (&["npm", "pnpm", "yarn", "bun"], &["publish", "unpublish", "deprecate", "dist-tag", "owner", "access", "token", "login", "adduser"], Risk::Publishes),
@@ -115,7 +115,7 @@ pub(super) fn of(call: &Call) -> Option<Risk> {
     })
 }
 
-/// Whether a mode sets the rights of an owner on whoever runs it.
+/// Whether a mode sets a set-user-id or set-group-id bit.
 fn sets_id(mode: &str) -> bool {
     let octal = mode.chars().all(|c| c.is_digit(8));
     (octal && mode.trim_start_matches('0').len() == 4) || (!octal && mode.contains('s'))
@@ -123,7 +123,7 @@ fn sets_id(mode: &str) -> bool {
 
 fn git(call: &Call) -> Option<Risk> {
     let mut words = call.arguments().peekable();
-    // Options before the subcommand, two of which take a word.
+    // Options before the subcommand, two with a separate value.
     while let Some(word) = words.next_if(|word| word.starts_with('-')) {
         if matches!(word, "-c" | "-C" | "--git-dir" | "--work-tree" | "--namespace") {
             words.next();
@@ -193,8 +193,8 @@ fn is_given(word: &str, option: &str, values: &str) -> bool {
     }
 }
 
-/// For a script that would be piped from the network into a shell: the line that only downloads it, to be read
-/// first. None where the address is not known.
+/// For a script that would be piped from the network into a shell, returns a line that only downloads it for
+/// reading. `None` if the address is unknown.
 pub(super) fn download_only(calls: &[Call]) -> Option<String> {
     let fetch = calls.iter().find(|call| FETCHERS.contains(&call.name().as_str()))?;
     let address =

@@ -1,10 +1,10 @@
-//! Which commands an "always" may be given for, and by which words.
+//! The commands an "always" may be given for, and the words of such rules.
 //!
-//! A rule trusts a command's first words with any arguments after them. That is only offered for the tools of
-//! everyday building and testing, which run the project's own code in any case. For everything else (shells,
-//! interpreters, `sudo`, `env`, `xargs`, `rm`, downloads, …) arguments decide what happens, and no rule of words
-//! exists, nor is one honoured. Nor is one for what would lose something by its later words: who lets `git stash` run
-//! did not mean `git stash clear`.
+//! A rule trusts a command's first words with any arguments after them. It is only offered for tools of daily
+//! building and testing, which run the project's own code anyway. For the rest (shells, interpreters, `sudo`,
+//! `env`, `xargs`, `rm`, downloads, …) the arguments decide, so rules made of words are neither offered nor
+//! honoured. The same applies to commands whose later words could lose data: permission for `git stash` was not
+//! meant for `git stash clear`.
 
 use super::{
     plain::{Form, Simple},

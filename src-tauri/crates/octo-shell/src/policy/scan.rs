@@ -1,8 +1,9 @@
-//! Everything a line would start, as far as its words tell: through wrappers, nested shells, substitutions,
+//! Everything a line would start, inferred from its words: through wrappers, nested shells, substitutions,
 //! functions and pipes.
 //!
-//! This look is generous: it guesses values, follows variables roughly and reads strings as scripts. What it
-//! finds is only ever a reason to refuse, to ask or to send a removal to the trash; nothing is allowed by it.
+//! This scan is generous: it guesses values, follows variables roughly and reads strings as scripts. Its
+//! findings are only ever a reason to refuse, to ask or to send a removal to the trash; they never allow
+//! anything.
 
 mod call;
 mod wrappers;
@@ -29,7 +30,7 @@ const MAX_CALLS: usize = 2_000;
 /// How many feeding commands are kept of one stage.
 const MAX_FED: usize = 64;
 
-/// What was found in a line.
+/// The findings in a line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scan {
     /// Everything it would start.
@@ -255,7 +256,7 @@ impl<'a> Scanner<'a> {
         all.extend(simple.redirects.iter().map(|redirect| &redirect.target));
         self.inner(&all, flow);
         let mut flow = flow.clone();
-        // What a substitution prints becomes words of this command.
+        // The output of a substitution becomes words of this command.
         flow.fed.extend(self.found.calls.iter().skip(from).take(MAX_FED).map(Call::name));
         for redirect in &simple.redirects {
             flow.text = match redirect.kind {
@@ -354,7 +355,7 @@ impl<'a> Scanner<'a> {
         self.unwrap(&name, &call, &deeper, span);
     }
 
-    /// What a simple command prints, where its words tell.
+    /// Returns the output of a simple command if its words determine it.
     fn printed(&self, simple: &Simple) -> Option<String> {
         let words: Vec<String> =
             simple.words.iter().flat_map(|word| self.expand(word)).map(|word| word.text).collect();
@@ -377,7 +378,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The words a word becomes, as far as that is known.
+    /// Returns the known words a word expands to.
     fn expand(&self, word: &Word) -> Vec<Guess> {
         let mut made = vec![String::new()];
         let (mut quoted, mut split) = (false, false);
@@ -444,7 +445,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What a substitution gives, when it only prints words.
+    /// Returns the output of a substitution that only prints words.
     fn output(&self, script: &Script) -> Option<String> {
         let [list] = script.lists.as_slice() else { return None };
         let [(_, pipeline)] = list.pipelines.as_slice() else { return None };
@@ -464,7 +465,7 @@ fn joined(base: &str, folder: &str) -> String {
     }
 }
 
-/// Whether a function calls itself beside itself: in a pipeline with itself, or in the background.
+/// Whether a function calls itself concurrently: in a pipeline with itself, or in the background.
 fn multiplies(name: &str, body: &Command) -> bool {
     fn calls(name: &str, command: &Command) -> usize {
         let mut count = 0;

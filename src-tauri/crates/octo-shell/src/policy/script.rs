@@ -1,7 +1,7 @@
-//! What a command line says, as plain data: the result of [`super::bash`].
+//! The content of a command line as plain data: the result of [`super::bash`].
 //!
-//! Nothing here is a judgement. What the reader met and whose meaning it does not vouch for is in
-//! [`Parsed::doubts`]: a line with a doubt is still looked through for what must never run, and always asks.
+//! Nothing here is a judgement. Constructs whose meaning the reader does not vouch for are in
+//! [`Parsed::doubts`]: a line with a doubt is still scanned for commands that must never run, and always asks.
 
 use std::ops::Range;
 
@@ -118,7 +118,7 @@ pub(super) enum Compound {
     },
     /// `case`.
     Case {
-        /// What is looked at.
+        /// The examined word.
         word: Word,
         /// Patterns and what follows on them.
         arms: Vec<(Vec<Word>, Script)>,
@@ -138,7 +138,7 @@ pub(super) struct Simple {
     pub words: Vec<Word>,
     /// Redirections.
     pub redirects: Vec<Redirect>,
-    /// Where it stands in the line, redirections included.
+    /// Its range in the line, including redirections.
     pub span: Range<usize>,
 }
 
@@ -167,14 +167,14 @@ pub(super) enum Plain {
 pub(super) struct Word {
     /// What it is made of.
     pub parts: Vec<Part>,
-    /// Where it stands in the line, quotes included.
+    /// Its range in the line, including quotes.
     pub span: Range<usize>,
 }
 
 /// A part of a word.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
-    /// Text that stands for itself.
+    /// Literal text.
     Text(String, Quoting),
     /// `*`, `?` or `[`, unquoted.
     Pattern(char),
@@ -196,7 +196,7 @@ pub(super) enum Part {
     Opaque(Vec<Script>, Quoting),
 }
 
-/// Whether a part stands in quotes.
+/// Whether a part is in quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quoting {
     /// It does: it is one word whatever its value.
@@ -214,7 +214,7 @@ pub(super) struct Redirect {
     pub target: Word,
 }
 
-/// What a redirection does.
+/// The effect of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RedirectKind {
     /// `<`
@@ -259,7 +259,7 @@ pub(super) enum Doubt {
 }
 
 impl Word {
-    /// A word of literal text alone; none for any other.
+    /// Returns the text of a word that is entirely literal; `None` for any other.
     pub fn literal(&self) -> Option<String> {
         let mut text = String::new();
         for part in &self.parts {
@@ -289,7 +289,7 @@ impl Part {
 }
 
 impl Parsed {
-    /// Every simple command, wherever it stands.
+    /// Returns every simple command, at any depth.
     pub fn simples(&self) -> Vec<&Simple> {
         let mut found = Vec::new();
         self.script.collect(&mut found);
@@ -301,7 +301,7 @@ impl Parsed {
         found
     }
 
-    /// Every redirection, wherever it stands.
+    /// Returns every redirection, at any depth.
     pub fn redirects(&self) -> Vec<&Redirect> {
         let mut found: Vec<&Redirect> =
             self.simples().into_iter().flat_map(|simple| &simple.redirects).collect();

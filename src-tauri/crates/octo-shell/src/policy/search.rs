@@ -1,6 +1,6 @@
-//! Searches through whole folders: what they would come across that nobody named.
+//! Searches through whole folders: paths they would encounter without naming them.
 //!
-//! A search is read from its options in the way the command itself reads them ([`Options`]): a word that only looks
+//! The options of a search are parsed exactly as the command itself does ([`Options`]): a word that only looks
 //! like an option narrows nothing.
 
 use super::{
@@ -20,7 +20,7 @@ const MAX_ENTRIES: usize = 100_000;
 /// Secrets told to the caller; one is enough to ask.
 const MAX_SECRETS: usize = 3;
 
-/// What is said about a real path.
+/// A callback that returns the restriction of a real path.
 pub(super) type Says<'a> = &'a dyn Fn(&Path) -> Closed;
 
 /// A search through whole folders.
@@ -28,7 +28,7 @@ pub(super) type Says<'a> = &'a dyn Fn(&Path) -> Closed;
 pub(super) struct Search {
     hidden: Hidden,
     links: Links,
-    /// Patterns one of which a file's name must match; none for all files.
+    /// Patterns; a file's name must match one of them. Empty for all files.
     include: Vec<String>,
     /// Names of folders left out.
     exclude: Vec<String>,
@@ -81,13 +81,13 @@ impl Search {
     }
 
     fn grep(options: &Options<'_>) -> Option<Self> {
-        // `rec` is `recurse` to GNU's; what is not surely another value counts as that one.
+        // GNU accepts `rec` for `recurse`; a value that is not certainly another one counts as `recurse`.
         let recurses = options.of(&["d", "directories"]).any(|value| value != "read" && value != "skip");
         if !recurses && !options.has(&["r", "recursive"]) {
             return None;
         }
-        // What is neither included nor excluded is searched where the first of them excludes. Escapes and brackets
-        // are not read here.
+        // If the first filter excludes, files that no filter matches are searched. Escapes and brackets are not
+        // interpreted here.
         let names = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c));
         let include: Vec<String> = options.of(&["include"]).map(str::to_owned).collect();
         let narrows = !options.has(&["exclude"])
@@ -117,8 +117,8 @@ impl Search {
         Some(Self { links, ..Self::EVERYTHING })
     }
 
-    /// What the search would come across below `roots` that is closed, by its real path: a few of the secrets, and
-    /// what is denied. None when there is more than can be looked at, or a link it would go through.
+    /// Returns the closed paths the search would encounter below `roots`, as real paths: a few of the secrets,
+    /// and denied paths. `None` if there are too many entries to check, or a link it would follow.
     pub(super) fn meets(&self, roots: &[PathBuf], says: Says<'_>) -> Option<Vec<PathBuf>> {
         let mut folders: Vec<PathBuf> =
             roots.iter().map(|root| octo_workspace::real(root)).collect::<Result<_, _>>().ok()?;
@@ -169,7 +169,7 @@ impl Search {
     }
 }
 
-/// Whether a folder's list of what is ignored names something that is not, which is then searched though it is hidden.
+/// Whether a folder's ignore file re-includes a path, which is then searched although it is hidden.
 fn lets_in(folder: &Path) -> bool {
     let lists = [".ignore", ".rgignore", ".gitignore", ".git/info/exclude"];
     lists.iter().any(|list| {
@@ -199,7 +199,7 @@ impl Kind {
 
 /// Whether an operand may be one of these folders, which the line names.
 pub(super) fn is_one_of(word: &Word, folders: &[PathBuf]) -> bool {
-    // Where the line stands by then is part of the folder's name and not of the word.
+    // The line's directory at that point is part of the folder's name and not of the word.
     let named: PathBuf =
         Path::new(&word.text).components().filter(|part| matches!(part, Component::Normal(_))).collect();
     word.form != Form::Literal

@@ -1,7 +1,7 @@
-//! Lines that are one command and nothing else.
+//! Lines that consist of exactly one command.
 //!
-//! An application that answers a command itself must be sure that bash would have seen that command with those
-//! words, and nothing beside it: both readers must see it, without a doubt.
+//! An application that answers a command itself must be sure that bash would have seen exactly that command
+//! with those words: both parsers must see it, without a doubt.
 
 use super::{
     bash,
@@ -13,9 +13,10 @@ use super::{
 use crate::Language;
 use std::path::Path;
 
-/// The words of a line that is exactly one simple command of literal words: no expansion, substitution, pattern,
-/// redirection, assignment or comment, and nothing that joins, ends or surrounds it. Its first two words must stand
-/// there as they are; later ones may be quoted and may begin with `~/`, which stays as it is. None for any other line.
+/// Returns the words of a line that is exactly one simple command of literal words: no expansion, substitution,
+/// pattern, redirection, assignment or comment, and nothing that joins, ends or surrounds it. Its first two
+/// words must be unquoted; later ones may be quoted and may begin with `~/`, which is kept. `None` for any
+/// other line.
 pub fn sole_command(line: &str) -> Option<Vec<String>> {
     let parsed = bash::parse(line).ok()?;
     let simple = only(&parsed)?;
@@ -71,9 +72,9 @@ fn value(word: &Word) -> Option<String> {
     }
 }
 
-/// Whether a line would start `program` with one of these as its first argument, as far as its words tell: through
-/// wrappers, nested shells and substitutions too. Generous: it may say yes to a line that would not, never the other
-/// way round for a line people write.
+/// Whether a line would start `program` with one of these as its first argument, inferred from its words:
+/// through wrappers, nested shells and substitutions too. Generous: it may return true for a line that would
+/// not, but never the opposite for a line people write.
 pub fn would_start(line: &str, program: &str, first: &[&str], folder: &Path) -> bool {
     let around = Around {
         folder: folder.to_owned(),

@@ -8,7 +8,7 @@
 pub(super) struct Tool {
     /// Its name.
     pub name: &'static str,
-    /// Letters of options without a value; `#` stands for a number (`-20`).
+    /// Letters of options without a value; `#` matches a number (`-20`).
     pub flags: &'static str,
     /// Letters of options with a value that is no path.
     pub values: &'static str,
@@ -23,7 +23,7 @@ pub(super) struct Tool {
     pub operands: Operands,
 }
 
-/// What a command's operands are.
+/// The meaning of a command's operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operands {
     /// Paths it reads.
@@ -196,7 +196,7 @@ pub(super) const TOOLS: &[Tool] = &[
         Paths,
     ),
     // `--pre`, `--hostname-bin` and `-z` start programs, `-L` follows links out of the folder, `--ignore-file`
-    // is left out with the rest of what is rare.
+    // is left out with other rare options.
     tool("rev", "0", &["zero"], Paths),
     tool(
         "rg",

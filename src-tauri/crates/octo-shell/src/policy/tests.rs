@@ -193,7 +193,7 @@ fn rules_cover_what_begins_with_their_words_and_nothing_besides() {
     ] {
         assert!(!permitted(line, rules), "{line}");
     }
-    // Rules nobody could have made here are not honoured.
+    // Rules that could not have been created here are not honoured.
     for (line, rule) in
         [("rm x", "rm"), ("bash x", "bash"), ("cargo x", "cargo"), ("npm run x", "npm run"), ("ls", "")]
     {

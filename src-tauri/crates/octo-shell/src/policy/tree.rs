@@ -11,7 +11,8 @@ use super::{
 use std::ops::Range;
 use tree_sitter::{Node, Parser};
 
-/// Lines longer than this are not parsed, and ask: parsing time grows with them, and nobody reads them.
+/// The maximum length of a parsed line; longer ones ask: parsing time grows with length, and people do not read
+/// them.
 pub(super) const MAX_LINE: usize = 64 * 1024;
 
 /// What the grammar saw.
@@ -131,9 +132,9 @@ impl Outline {
             && self.targets.iter().eq(targets)
     }
 
-    /// Whether the grammar saw the same simple commands, with the same words, and the same redirections, in a line
-    /// of any form: nothing that runs is seen by one reader alone. Declarations and tests are no commands to the
-    /// grammar; they run nothing by themselves, and what stands in their expansions is compared.
+    /// Whether the grammar saw the same simple commands, with the same words, and the same redirections, in a
+    /// line of any form: no command that runs is seen by one parser alone. Declarations and tests are no
+    /// commands to the grammar; on their own they run nothing, and the content of their expansions is compared.
     pub(super) fn agrees_on_commands(&self, parsed: &Parsed) -> bool {
         const NO_COMMANDS: &[&str] =
             &["declare", "export", "local", "readonly", "typeset", "unset", "unsetenv", "[", "[["];

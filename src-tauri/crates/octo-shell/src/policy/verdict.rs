@@ -1,4 +1,4 @@
-//! What is to be done with a line: refuse it, ask, or let it run, and in which words.
+//! The verdict on a line: refuse it, ask, or run it, and in which words.
 
 use super::{
     Judgement, Permitted, allowed_at, bash, deny,
@@ -24,21 +24,21 @@ use std::path::{Path, PathBuf};
 /// What the policy says about a line. A refusal is stricter than a question, a question than leave to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assessment {
-    /// What is to be done.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The line to run instead of the one that was given, whatever is done about it: removals that would pass the
-    /// trash by go through it.
+    /// The line to run instead of the given one, whatever the verdict: removals that would bypass the trash use
+    /// it.
     pub rewritten: Option<String>,
-    /// What it would do beyond files that nothing takes back, as far as its words tell.
+    /// Its lasting effects outside files, inferred from its words.
     pub lasting: Vec<Lasts>,
     /// A start-up file of a shell it would write, as far as its words tell; also where what it does is not known.
     pub startup: Option<PathBuf>,
 }
 
-/// What is to be done with a line.
+/// The verdict on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every command in it is known, and only touches these. Whether it may is for the paths to say.
+    /// Every command in it is known, and only touches these paths. The policy on paths decides whether it may.
     Known(Known),
     /// At least one of its commands is covered by a rule of the person's, and the others are known.
     Ruled(Known),
@@ -48,7 +48,7 @@ pub enum Verdict {
         why: Doubtful,
         /// The part of the line it is about, where one can be named.
         part: Option<String>,
-        /// What an "always" rule would hold; none where no such rule is safe.
+        /// The words of an "always" rule; `None` if no such rule is safe.
         rule: Option<Vec<String>>,
     },
     /// It does not run.
@@ -76,7 +76,7 @@ pub enum Doubtful {
     },
 }
 
-/// What a line is judged by, apart from its words.
+/// The context in which a line is judged, apart from its words.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'a> {
     /// Where it would run.
@@ -87,7 +87,7 @@ pub struct Standing<'a> {
     pub rules: &'a [Vec<String>],
 }
 
-/// What the words of a line are enough to say.
+/// Returns the verdict that the words of a line alone allow.
 pub(super) struct Words {
     parsed: Option<Parsed>,
     pub(super) scan: Scan,
@@ -100,7 +100,7 @@ impl Words {
             Some(parsed) => scan::scan(parsed, around),
             None => scan::crude(line, around),
         };
-        // What was not followed to its end is at least looked at roughly.
+        // A line that was not followed to its end is at least scanned roughly.
         if scan.cut && parsed.is_some() {
             scan.calls.extend(scan::crude(line, around).calls);
         }
@@ -108,8 +108,9 @@ impl Words {
     }
 }
 
-/// What is to be done with a line, with a look at the folder it would run in ([`Around::folder`]). May start `git`;
-/// takes milliseconds. `env` are the extra variables it would run with: with any, a name may mean another command.
+/// Returns the verdict on a line, with a check of the folder it would run in ([`Around::folder`]). May start
+/// `git`; takes milliseconds. `env` are the extra variables it would run with: with any, a name may mean
+/// another command.
 pub fn assess(line: &str, env: &[(String, String)], standing: Standing<'_>) -> Assessment {
     let Standing { around, policy, .. } = standing;
     let words = Words::read(line, around);
@@ -147,7 +148,7 @@ pub fn assess(line: &str, env: &[(String, String)], standing: Standing<'_>) -> A
     Assessment { verdict, rewritten, lasting, startup }
 }
 
-/// What a line touches, if everything in it is known.
+/// Returns the paths a line touches, if everything in it is known.
 fn harmless(line: &str, env: &[(String, String)], standing: Standing<'_>) -> Result<Verdict, Option<Stop>> {
     let Standing { around, policy, rules } = standing;
     if !env.is_empty() {
@@ -180,7 +181,7 @@ fn harmless(line: &str, env: &[(String, String)], standing: Standing<'_>) -> Res
     Ok(if followed.ruled { Verdict::Ruled(known) } else { Verdict::Known(known) })
 }
 
-/// In which words a line asks.
+/// Returns the kind of question a line asks.
 fn question(line: &str, env: &[(String, String)], words: &Words, stop: Option<&Stop>) -> Verdict {
     let calls = &words.scan.calls;
     if let Some((risk, span)) = calls.iter().find_map(|call| Some((risk::of(call)?, call.span.clone()))) {

@@ -1,7 +1,8 @@
-//! Commands that go on after the call that started them was answered.
+//! Commands that continue after the call that started them returned.
 //!
-//! A command is told of exactly once when it ends: by the call that observes it, or as news. While a call observes
-//! it nothing else tells of it; whoever takes it out of the registry, under its lock, is the one who tells.
+//! The end of a command is reported exactly once: by the call that observes it, or as news. While a call
+//! observes it, no other code reports it; the code that removes it from the registry, under its lock, reports
+//! it.
 
 use super::{
     commands::end,
@@ -17,33 +18,33 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// The most characters of a command's last line that are told.
+/// The maximum characters reported of a command's last line.
 const LAST_LINE: usize = 200;
 
-/// A session's commands that run, or whose end is not told.
+/// A session's commands that run, or whose end is unreported.
 pub(super) struct Registry {
     tasks: Mutex<Tasks>,
     news: Listener,
 }
 
-/// What the registry holds.
+/// The content of the registry.
 #[derive(Default)]
 pub(super) struct Tasks {
     pub by_handle: BTreeMap<String, Arc<Task>>,
-    /// Commands that are about to be started, by the handles they will have.
+    /// Commands about to be started, by their future handles.
     starting: BTreeMap<String, Identity>,
 }
 
-/// What makes two commands the same.
+/// The properties by which two commands are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
     /// The command line.
     pub command: String,
-    /// Where it runs.
+    /// The directory it runs in.
     pub cwd: PathBuf,
     /// Its own variables.
     pub env: Vec<(String, String)>,
-    /// Where it is meant to run.
+    /// The intended way to run.
     pub pace: Pace,
 }
 
@@ -53,7 +54,7 @@ impl Identity {
     }
 }
 
-/// Keeps the same command from being started a second time while the first one is being started.
+/// Keeps the same command from being started a second time while the first start is in progress.
 pub(super) struct Claim {
     registry: Arc<Registry>,
     handle: String,
@@ -65,13 +66,13 @@ impl Drop for Claim {
     }
 }
 
-/// A command that a call observes, for as long as this is kept.
+/// A command that a call observes until this is dropped.
 pub(super) struct Observed {
     pub task: Arc<Task>,
 }
 
 impl Observed {
-    /// To be made while the registry is locked, or before the command is in it.
+    /// Call it while the registry is locked, or before the command is in it.
     pub(super) fn new(task: Arc<Task>) -> Self {
         task.observers.send_modify(|observers| *observers += 1);
         Self { task }
@@ -84,10 +85,10 @@ impl Drop for Observed {
     }
 }
 
-/// What the registry knows of a task besides the task itself.
+/// The registry's own data about a command.
 #[derive(Default)]
 pub(super) struct Standing {
-    /// How it was said to stand; none while the call that started it waits.
+    /// The last reported state; `None` while the call that started it waits.
     told: Option<CommandState>,
 }
 
@@ -100,7 +101,7 @@ impl Registry {
         locked(&self.tasks)
     }
 
-    /// A command that is to be observed.
+    /// Returns a command to observe.
     pub(super) fn observe(&self, handle: &str) -> Result<Observed, ShellError> {
         let tasks = self.lock();
         tasks
@@ -110,7 +111,7 @@ impl Registry {
             .ok_or_else(|| ShellError::UnknownHandle { handle: handle.to_owned() })
     }
 
-    /// Makes sure that the same command does not run in the background already, nor is started there.
+    /// Checks that the same command is neither running in the background nor being started.
     pub(super) fn claim(self: &Arc<Self>, handle: &str, identity: &Identity) -> Result<Claim, ShellError> {
         let mut tasks = self.lock();
         let runs = tasks.by_handle.values().find(|task| {
@@ -131,7 +132,7 @@ impl Registry {
         Ok(Claim { registry: Arc::clone(self), handle: handle.to_owned() })
     }
 
-    /// A wait for the command ended and it goes on: it is in the background from now on.
+    /// Notes that a wait for the command ended while it continues: it now runs in the background.
     pub(super) fn goes_on(self: &Arc<Self>, task: &Arc<Task>, state: CommandState, ceiling: Duration) {
         let before = task.standing().told.replace(state);
         if before == Some(state) {
@@ -144,7 +145,7 @@ impl Registry {
         }
     }
 
-    /// The report that call `by` is about to get says how the command ended.
+    /// Notes that the pending report of call `by` says how the command ended.
     pub(super) fn reports(&self, task: &Task, state: CommandState, log: Option<PathBuf>, by: CallId) {
         let removed = self.lock().by_handle.remove(&task.handle);
         if removed.is_some() && task.standing().told.is_some() {
@@ -154,7 +155,7 @@ impl Registry {
         }
     }
 
-    /// Takes a command that ended out, if nobody observes or reported it.
+    /// Removes an ended command if no call observes or reported it.
     fn take(&self, task: &Task) -> Taken {
         let mut tasks = self.lock();
         if !tasks.by_handle.contains_key(&task.handle) {
@@ -169,7 +170,7 @@ impl Registry {
 }
 
 enum Taken {
-    /// It is ours to tell of its end.
+    /// The caller must report its end.
     Ours,
     /// A call observes it and will most likely report its end.
     Observed,
@@ -177,7 +178,7 @@ enum Taken {
     Gone,
 }
 
-/// Looks after a command in the background: ends it when its time is over, and tells of its end.
+/// Watches a background command: ends it at its time limit, and reports its end.
 async fn attend(registry: Arc<Registry>, task: Arc<Task>, ceiling: Duration) {
     let (mut ended, mut observers) = (task.end(), task.observers.subscribe());
     let left = ceiling.saturating_sub(task.age());
@@ -192,7 +193,7 @@ async fn attend(registry: Arc<Registry>, task: Arc<Task>, ceiling: Duration) {
         match registry.take(&task) {
             Taken::Gone => return,
             Taken::Ours => break,
-            // The task holds the sender, so the wait ends when nobody observes any more.
+            // The command owns the sender, so the wait ends when no call observes it any more.
             Taken::Observed => drop(observers.wait_for(|observers| *observers == 0).await),
         }
     }
@@ -234,7 +235,7 @@ fn cut(line: &str) -> String {
     line.chars().take(LAST_LINE - 1).chain(['…']).collect()
 }
 
-/// Now, as events tell it.
+/// Returns the present time in the format of events.
 pub(super) fn now() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Millis::try_from(since.as_millis()).unwrap_or(Millis::MAX)

@@ -1,8 +1,8 @@
-//! What lasts from one command to the session's next: directory, exported variables, functions.
+//! The state passed from one command to the session's next: directory, exported variables, functions.
 //!
-//! Each command writes what it has when it ends (a trap, see [`SCRIPT`]). What of that differs from the login
-//! environment is kept, in memory and in a file of the session, so that it outlasts the process. A command that
-//! ends without having written it (`exec`, a kill) leaves things as they were.
+//! Each command writes its state when it ends (a trap, see [`SCRIPT`]). The difference from the login
+//! environment is kept, in memory and in a file of the session, so that it survives the process. A command that
+//! ends without writing it (`exec`, a kill) changes nothing.
 
 use crate::environment::{Variables, is_hidden};
 use serde::{Deserialize, Serialize};
@@ -13,29 +13,29 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Bytes of variables and functions that are carried; what a session sets by hand is far below it.
+/// The maximum bytes of carried variables and functions, far above any state set by hand.
 const MAX_CARRIED: usize = 512 * 1024;
 
-/// The version of the file's shape.
+/// The format version of the file.
 const VERSION: u32 = 1;
 
-/// What is carried.
+/// The carried state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Carry {
     version: u32,
-    /// The session's folder when this was written: with another one the directory starts anew.
+    /// The session's folder when this was written: with another one the directory is reset.
     folder: PathBuf,
-    /// The directory.
+    /// The current directory.
     directory: Option<PathBuf>,
     /// Variables that were added or changed.
     set: Variables,
     /// Variables of the login environment that were removed.
     unset: BTreeSet<String>,
-    /// Definitions of functions, as bash prints them.
+    /// Function definitions, as bash prints them.
     functions: String,
 }
 
-/// What a command wrote when it ended.
+/// The state a command wrote when it ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Left {
     directory: PathBuf,
@@ -43,22 +43,22 @@ pub(super) struct Left {
     functions: String,
 }
 
-/// What a command began with, apart from what was carried.
+/// The state a command started with, apart from the carried one.
 pub(super) struct Beginning<'a> {
     /// The session's folder.
     pub folder: &'a Path,
-    /// The directory, where the call named one: going nowhere from there changes nothing.
+    /// The directory named by the call: if the command does not change it, the carried one stays.
     pub named: Option<&'a Path>,
     /// The login environment.
     pub login: &'a Variables,
     /// Variables of this call only.
     pub own: &'a [(String, String)],
-    /// Variables commands must not see.
+    /// Variables hidden from commands.
     pub secret: &'a [String],
 }
 
-/// The trap. `@STATE@` is the file. It works whatever the command did to the shell's options, and it keeps the
-/// command's exit status, because it does not call `exit` itself.
+/// The trap. `@STATE@` is the file. It works regardless of the command's changes to shell options, and it keeps
+/// the command's exit status, because it does not call `exit` itself.
 pub(super) const SCRIPT: &str = r#"__octo_keep() {
 builtin trap - EXIT
 builtin set +e +u +x +v +n
@@ -79,7 +79,7 @@ builtin printf '\0end\0'
 builtin trap __octo_keep EXIT
 "#;
 
-/// Reads what the trap wrote. None when it is not whole.
+/// Parses the trap's output; `None` if it is incomplete.
 pub(super) fn read(state: &[u8]) -> Option<Left> {
     if state.len() > 4 * MAX_CARRIED {
         return None;
@@ -103,30 +103,30 @@ pub(super) fn read(state: &[u8]) -> Option<Left> {
 }
 
 impl Carry {
-    /// What the session's file holds; nothing when there is none or it is broken.
+    /// Loads the session's file; empty if it is missing or broken.
     pub(super) fn load(file: &Path) -> Self {
         let carry = fs::read(file).ok().and_then(|bytes| serde_json::from_slice::<Self>(&bytes).ok());
         carry.filter(|carry| carry.version == VERSION).unwrap_or_default()
     }
 
-    /// Writes the session's file: whole or not at all, for its owner only.
+    /// Writes the session's file, whole or not at all, readable only by its owner.
     pub(super) fn save(&self, file: &Path) -> io::Result<()> {
         let folder = file.parent().ok_or(io::ErrorKind::InvalidInput)?;
-        // Made readable for its owner only.
+        // Created readable only by its owner.
         let mut new = tempfile::NamedTempFile::new_in(folder)?;
         new.write_all(&serde_json::to_vec(self)?)?;
         new.persist(file)?;
         Ok(())
     }
 
-    /// Where commands stand.
+    /// Returns the current directory of commands.
     pub(super) fn directory(&self, folder: &Path) -> PathBuf {
         let directory =
             self.directory.as_deref().filter(|directory| self.folder == folder && directory.is_dir());
         directory.unwrap_or(folder).to_owned()
     }
 
-    /// The environment a command begins with.
+    /// Returns the environment a command starts with.
     pub(super) fn variables(&self, login: &Variables) -> Variables {
         let mut variables = login.clone();
         variables.retain(|name, _| !self.unset.contains(name));
@@ -134,12 +134,12 @@ impl Carry {
         variables
     }
 
-    /// Definitions to read before a command.
+    /// Returns the function definitions to read before a command.
     pub(super) fn functions(&self) -> &str {
         &self.functions
     }
 
-    /// Takes the directory a command left.
+    /// Takes over the directory from an ended command.
     pub(super) fn take_directory(&mut self, left: &Left, beginning: &Beginning<'_>) {
         if beginning.named == Some(left.directory.as_path()) || !left.directory.is_absolute() {
             return;
@@ -149,7 +149,7 @@ impl Carry {
         self.directory = Some(left.directory.clone());
     }
 
-    /// Takes everything a command left.
+    /// Takes over everything from an ended command.
     pub(super) fn take(&mut self, left: &Left, beginning: &Beginning<'_>) {
         self.take_directory(left, beginning);
         let is_own = |name: &str| beginning.own.iter().any(|(own, _)| own == name);
@@ -166,7 +166,7 @@ impl Carry {
             .filter(|name| is_carried(name) && !is_own(name) && !left.variables.contains_key(*name))
             .cloned()
             .collect();
-        // A variable of one call hides what was carried, and does not end it.
+        // A variable of one call hides the carried one, and does not remove it.
         for (name, _) in beginning.own {
             if let Some(value) = self.set.get(name) {
                 set.insert(name.clone(), value.clone());
@@ -187,7 +187,7 @@ impl Carry {
     }
 }
 
-/// Whether a variable is the person's or the session's, and not the shell's own book-keeping.
+/// Whether a variable is the person's or the session's, and not the shell's own bookkeeping.
 fn is_carried(name: &str) -> bool {
     const OWN: &[&str] =
         &["_", "SHLVL", "PWD", "SHELLOPTS", "BASHOPTS", "PPID", "EUID", "UID", "COLUMNS", "LINES"];

@@ -1,4 +1,4 @@
-//! The commands of a session: starting them, waiting for them, ending them.
+//! The commands of a session: starting, waiting, ending.
 
 use super::{
     Removals, ShellConfig,
@@ -26,19 +26,19 @@ use std::{
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// Commands of a session that may run at a time.
+/// The maximum number of running commands of a session.
 const MAX_RUNNING: usize = 16;
 
-/// Commands that ended and were not asked after, whose ends are kept.
+/// The maximum number of ended commands whose unreported ends are kept.
 const MAX_ENDED: usize = 16;
 
-/// How often a look is taken whether a command waits for input.
+/// How often to check whether a command waits for input.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// How long the end of a killed command is waited for.
+/// How long to wait for the end of a killed command.
 const AFTER_KILL: Duration = Duration::from_secs(1);
 
-/// Length of a handle; see [`new_handle`].
+/// The length of a handle; see [`new_handle`].
 const HANDLE_LENGTH: usize = 9;
 
 pub(super) struct Commands {
@@ -49,23 +49,24 @@ pub(super) struct Commands {
     closed: AtomicBool,
 }
 
-/// What ends of commands change.
+/// The state changed by the end of a command.
 struct Kept {
     file: PathBuf,
     carry: Mutex<Newest>,
     /// Processes that outlived their command.
     left: Mutex<Vec<Process>>,
-    /// The guards of commands that left some.
+    /// The guards of commands that left processes.
     guarded: Mutex<Vec<Guarded>>,
 }
 
-/// What is carried, and which command it is from: one that ends late does not undo what a later one did.
+/// The carried state and the command it is from: a command that ends late does not undo the changes of a later
+/// one.
 struct Newest {
     carry: Carry,
     command: u64,
 }
 
-/// Why a wait ended.
+/// The reason why a wait ended.
 enum Seen {
     Ended,
     Waits,
@@ -73,12 +74,12 @@ enum Seen {
     Cancelled,
 }
 
-/// What becomes of a command when the wait for it is cancelled.
+/// The effect of a cancelled wait on the command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cancelling {
-    /// It is ended.
+    /// The command is ended.
     Ends,
-    /// It goes on.
+    /// The command continues.
     Leaves,
 }
 
@@ -155,7 +156,7 @@ impl Commands {
             .map(|task| tokio::spawn(async move { end(&task, CommandState::Killed).await }))
             .collect();
         for end in ends {
-            // One that panicked has nothing more to end.
+            // A panicked task has nothing more to end.
             let _ = end.await;
         }
         self.kept.end_left();
@@ -174,7 +175,7 @@ impl Commands {
             return Err(ShellError::BadVariable { name: name.clone() });
         }
         self.make_room()?;
-        // Asking the login shell, the first time, may take longer than a stop may.
+        // The first query of the login shell may take longer than a stop may.
         let mut login = tokio::select! {
             biased;
             () = run.cancel.cancelled() => return Err(ShellError::Cancelled),
@@ -194,7 +195,7 @@ impl Commands {
         if let Removals::Trash { home } = &self.config.removals {
             variables.extend(octo_workspace::rm::environment(home, self.config.session, &run.folder));
             environment::put_first(&mut variables, &home.join("bin"));
-            // So that it is no change of the command's.
+            // Set before the command, so it does not count as the command's change.
             environment::put_first(&mut login, &home.join("bin"));
         }
 
@@ -209,7 +210,7 @@ impl Commands {
         let files = Files::write(&self.config.scratch, &handle, &run.command, functions)
             .map_err(ShellError::Start)?;
         let confinement = run.confinement.clone().map(|mut confinement| {
-            // What the command leaves for the next one, and where its `rm` moves things.
+            // For the state the command writes for the next one, and the files its `rm` moves.
             confinement.writable.push(self.config.scratch.clone());
             if let Removals::Trash { home } = &self.config.removals {
                 confinement.writable.push(trash_folder(home));
@@ -257,7 +258,7 @@ impl Commands {
         let observed = Observed::new(Arc::clone(&task));
         self.registry.lock().by_handle.insert(task.handle.clone(), Arc::clone(&task));
         drop(claim);
-        // Shut down meanwhile: nobody would end it any more.
+        // Shut down meanwhile: no other code would end it.
         if self.closed.load(Ordering::SeqCst) {
             end(&task, CommandState::Killed).await;
             return Err(ShellError::Closed);
@@ -265,7 +266,7 @@ impl Commands {
         Ok(observed)
     }
 
-    /// Makes sure another command may be started; ends nobody asked after are forgotten first.
+    /// Checks that another command may be started; forgets unclaimed ends first.
     fn make_room(&self) -> Result<(), ShellError> {
         let tasks = &mut self.registry.lock().by_handle;
         let (ended, running): (Vec<_>, Vec<_>) =
@@ -281,7 +282,7 @@ impl Commands {
         Ok(())
     }
 
-    /// Waits for what there is to report.
+    /// Waits for a reportable event.
     async fn observe(
         &self,
         observed: &Observed,
@@ -298,7 +299,7 @@ impl Commands {
         let seen = loop {
             tokio::select! {
                 biased;
-                // In a block of its own: what it borrows must not be held while another branch waits.
+                // In a separate block: its borrow must not be held while another branch waits.
                 () = async { drop(ended.wait_for(Option::is_some).await) } => break Seen::Ended,
                 () = cancel.cancelled() => {
                     if cancelling == Cancelling::Leaves {
@@ -310,7 +311,7 @@ impl Commands {
                 () = sleep_until(deadline) => break Seen::TimeOver,
                 _ = look.tick() => {
                     let looked_at = Arc::clone(task);
-                    // It reads files of the system, and blocks.
+                    // It reads system files, and blocks.
                     if tokio::task::spawn_blocking(move || looked_at.waits_for_input()).await.unwrap_or(false) {
                         break Seen::Waits;
                     }
@@ -355,7 +356,7 @@ impl Commands {
 
 impl Drop for Commands {
     fn drop(&mut self) {
-        // Taken out, so that nobody tells of ends that are no news.
+        // Removed here, so that no ends are reported that are no news.
         for task in std::mem::take(&mut self.registry.lock().by_handle).into_values() {
             task.kill();
         }
@@ -379,7 +380,7 @@ impl Kept {
         }
     }
 
-    /// Keeps in mind what a command left running, and has it ended with Octo like the command itself.
+    /// Records the processes a command left, and has them ended with Octo like the command itself.
     fn remember(&self, left: Vec<Process>, guarded: Option<Guarded>) {
         if left.is_empty() {
             return;
@@ -397,7 +398,7 @@ impl Kept {
     }
 }
 
-/// Ends a command whose run nobody waits for any more.
+/// Ends a command when the future that runs it is dropped.
 struct Abandoned(Option<Arc<Task>>);
 
 impl Drop for Abandoned {
@@ -408,10 +409,10 @@ impl Drop for Abandoned {
     }
 }
 
-/// Ends a command, within three seconds whatever it does.
+/// Ends a command, within three seconds regardless of its behaviour.
 pub(super) async fn end(task: &Arc<Task>, why: CommandState) {
     let ending = Arc::clone(task);
-    // A thread that panicked ended nothing more than it did.
+    // A panicked thread ended no more than it did.
     let _ = tokio::task::spawn_blocking(move || ending.terminate(why)).await;
     let mut ended = task.end();
     let _ = timeout(AFTER_KILL, ended.wait_for(Option::is_some)).await;
@@ -432,7 +433,7 @@ fn is_variable(name: &str) -> bool {
         && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Nine random letters and digits: short enough to be repeated without a mistake, too many to be guessed.
+/// Returns nine random letters and digits: short enough to repeat without a mistake, too many to guess.
 fn new_handle() -> String {
     const ALPHABET: &[u8] = b"abcdefghijklmnopqrstuvwxyz0123456789";
     let mut number = uuid::Uuid::new_v4().as_u128();

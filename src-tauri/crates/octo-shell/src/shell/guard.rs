@@ -1,12 +1,12 @@
-//! What ends commands when Octo itself is ended without warning (`kill -9`, a crash, the out-of-memory killer).
+//! Ends commands when Octo itself is killed without warning (`kill -9`, a crash, the out-of-memory killer).
 //!
-//! When Octo dies its terminals are hung up, which ends most commands; one that ignores the hang-up would go on
-//! with nobody to see it. So one small process of the system's `sh` waits beside Octo, reading a pipe only Octo
-//! holds open. It is told the first process of every command that begins and ends; when the pipe is closed, Octo
-//! is gone, and what still runs of these commands is killed: all processes of their terminals' sessions and the
-//! descendants of these. In an ordinary end nothing is left for it to do.
+//! When Octo dies, its terminals receive a hang-up, which ends most commands; a command that ignores the
+//! hang-up would continue unseen. Therefore one small process of the system's `sh` waits next to Octo, reading
+//! a pipe only Octo holds open. Octo sends it the first process of every command that begins and ends; when the
+//! pipe closes, Octo is gone, and the guard kills the remaining processes of these commands: all processes of
+//! their terminals' sessions and the descendants of these. After an ordinary end it has nothing to do.
 //!
-//! It reads `/proc`, so it exists on Linux only. On macOS the hang-up is all there is.
+//! It reads `/proc`, so it exists on Linux only. macOS has only the hang-up.
 
 use super::{processes, task::locked};
 use std::{
@@ -15,20 +15,20 @@ use std::{
     sync::{LazyLock, Mutex},
 };
 
-/// The one guard of this process, started with its first command.
+/// The only guard of this process, started with its first command.
 static GUARD: LazyLock<Guard> = LazyLock::new(Guard::default);
 
-/// Tells the guard for as long as it is kept.
+/// A registration with the guard; dropping it removes the registration.
 #[derive(Debug)]
 pub(super) struct Guarded(u32);
 
-/// Has a command's processes ended if Octo is killed. `leader` is the first of them. A guard that cannot be started
-/// is warned of, and the command runs without.
+/// Registers a command's processes to be ended if Octo is killed. `leader` is the first of them. If the guard
+/// cannot be started, logs a warning and lets the command run without it.
 pub(super) fn guard(leader: u32) -> Option<Guarded> {
     if !cfg!(target_os = "linux") {
         return None;
     }
-    // It was not waited for, so it is listed, even if it ended.
+    // It was not waited for, so it is still listed even if it ended.
     let start = processes::start_of(leader)?;
     GUARD.tell(&format!("+ {leader} {start}\n"));
     Some(Guarded(leader))
@@ -46,7 +46,7 @@ struct Guard {
 }
 
 impl Guard {
-    /// Tells it a line. One that is gone (somebody killed it) is replaced; what the old one knew is lost to it.
+    /// Sends a line to the guard. Replaces a guard that was killed; the old one's registrations are lost.
     fn tell(&self, line: &str) {
         let mut pipe = locked(&self.pipe);
         if let Some(open) = pipe.as_mut()
@@ -73,14 +73,14 @@ fn start() -> io::Result<ChildStdin> {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", SCRIPT, "octo-guard"]).env_clear().env("PATH", "/usr/bin:/bin").current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    // What is typed in the terminal Octo was started in is not for it.
+    // Keys typed in the terminal Octo was started in are not for it.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut child = command.spawn()?;
     child.stdin.take().ok_or_else(|| io::ErrorKind::BrokenPipe.into())
 }
 
-/// Words of POSIX `sh` alone. A line is `+ LEADER START` or `- LEADER`. A command counts while its leader is the
-/// process that was told of, or is none any more: a number is given out anew only when no session bears it.
+/// A POSIX `sh` script. A line is `+ LEADER START` or `- LEADER`. A command counts while its leader is the
+/// registered process, or no process: the kernel reuses a number only when no session has it.
 const SCRIPT: &str = r#"
 trap '' HUP INT TERM QUIT PIPE
 leaders=' '

@@ -1,7 +1,7 @@
-//! Text a model writes, as the bytes a keyboard would send.
+//! Converts a model's text to the bytes a keyboard would send.
 
-/// The bytes for `text`: escapes written out are decoded, and every line end is Enter, which a terminal sends
-/// as a carriage return. What is no escape stays as it is.
+/// Returns the bytes for `text`: decodes written-out escapes, and sends every line ending as Enter, a carriage
+/// return on terminals. Invalid escapes stay unchanged.
 pub(super) fn bytes(text: &str) -> Vec<u8> {
     let mut decoded = String::with_capacity(text.len());
     let mut rest = text;
@@ -15,8 +15,8 @@ pub(super) fn bytes(text: &str) -> Vec<u8> {
     decoded.replace("\r\n", "\r").replace('\n', "\r").into_bytes()
 }
 
-/// The character an escape stands for, and what follows it. Control characters are below U+0080, so a character
-/// is a byte where it matters.
+/// Returns the character an escape represents, and the rest of the text. Control characters are below U+0080,
+/// so a character is one byte where it matters.
 fn escape(text: &str) -> Option<(char, &str)> {
     let mut chars = text.chars();
     let decoded = match chars.next()? {

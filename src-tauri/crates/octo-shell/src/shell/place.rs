@@ -1,4 +1,4 @@
-//! Where commands and their files are: `bash`, the files a command is started from, the logs that are kept.
+//! The locations of commands and their files: `bash`, the files a command is started from, and the kept logs.
 
 use super::carry;
 use crate::{
@@ -13,10 +13,10 @@ use std::{
     time::Duration,
 };
 
-/// Logs are kept for a week, as the reports that name them are read by then.
+/// How long logs are kept: reports that name them are read within a week.
 const KEEP_LOGS: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// The first `bash` on the path, or where it usually is.
+/// Returns the first `bash` on the path, or the one at its usual location.
 pub(super) fn interpreter(path: Option<&str>) -> Option<Interpreter> {
     let program = std::env::split_paths(path.unwrap_or_default())
         .filter(|folder| folder.is_absolute())
@@ -28,7 +28,7 @@ pub(super) fn interpreter(path: Option<&str>) -> Option<Interpreter> {
     Some(Interpreter { program, language: Language::Bash })
 }
 
-/// A command's own files; they go when it is over.
+/// A command's own files; they are removed when it has ended.
 pub(super) struct Files {
     line: PathBuf,
     functions: PathBuf,
@@ -56,12 +56,12 @@ impl Files {
         Ok(files)
     }
 
-    /// What `bash` is given. The line is read from a file and given to `eval` whole, so that a quote or a
-    /// here-document without an end is an error `bash` reports, and not a wait for the rest.
+    /// Returns the arguments of `bash`. It reads the line from a file and passes it to `eval` whole; an
+    /// unterminated quote or here-document is then an error `bash` reports, and not a wait for more input.
     pub(super) fn arguments(&self, _bash: &Interpreter, carried: Carried) -> Vec<String> {
         let begin = match carried {
             Carried::All => format!("builtin source {} 2>/dev/null\n", quoted(&self.functions)),
-            // Patterns match neither hidden files nor names that could pass for options; the policy counts on it.
+            // Patterns match neither hidden files nor names that look like options; the policy relies on that.
             Carried::FolderOnly => "GLOBIGNORE='-*:.[!/]*:*/.*'\n".to_owned(),
         };
         let keep = carry::SCRIPT.replace("@STATE@", &quoted(&self.state));
@@ -69,7 +69,7 @@ impl Files {
         ["--noprofile", "--norc", "-c", &script, "bash"].map(str::to_owned).to_vec()
     }
 
-    /// What the command wrote when it ended.
+    /// Returns the state the command wrote when it ended.
     pub(super) fn state(&self) -> Option<Vec<u8>> {
         fs::read(&self.state).ok().filter(|state| !state.is_empty())
     }
@@ -87,7 +87,7 @@ fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
 }
 
-/// Removes files of these folders that nobody asks for any more.
+/// Removes the files in these folders that are no longer needed.
 fn prune<'a>(folders: impl IntoIterator<Item = &'a Path>) {
     for old in octo_workspace::outlived(folders, KEEP_LOGS) {
         let _ = fs::remove_file(old);

@@ -1,19 +1,20 @@
-//! How PowerShell is given a command line, and how it writes what lasts to the next: making the scripts is the same on
-//! every system, so that it is tested on every one.
+//! Generates the PowerShell scripts that run a command line and write the state for the next one. The scripts
+//! are generated the same way on every system, so every system can test them.
 //!
-//! The line is read from a file and run as a block of its own in the session's scope, so that a quote without an end is
-//! an error PowerShell reports. Whatever becomes of it, the directory and the environment are written down at the end,
-//! in the form [`super::carry::read`] reads; functions are not carried.
+//! PowerShell reads the line from a file and runs it as a separate block in the session's scope; an
+//! unterminated quote is then an error PowerShell reports. Whatever its outcome, the script writes the
+//! directory and the environment at the end, in the format [`super::carry::read`] reads; functions are not
+//! carried.
 
 use std::path::Path;
 
-/// What is given to PowerShell on its command line: it holds no double quote, whatever the paths are.
+/// Returns PowerShell's arguments: without double quotes, whatever the paths are.
 pub(super) fn arguments(script: &Path) -> Vec<String> {
     let begin = format!(". ([ScriptBlock]::Create([IO.File]::ReadAllText({})))", quoted(script));
     ["-NoLogo", "-NoProfile", "-Command"].map(str::to_owned).into_iter().chain([begin]).collect()
 }
 
-/// The script: runs the line in `line` and writes what it left to `state`.
+/// Returns the script: it runs the line in `line` and writes its state to `state`.
 pub(super) fn script(line: &Path, state: &Path) -> String {
     SCRIPT.replace("@LINE@", &quoted(line)).replace("@STATE@", &quoted(state))
 }
@@ -45,7 +46,8 @@ if (-not $__octo_ok) { exit 1 }
 exit 0
 ";
 
-/// A path as a string PowerShell reads as it stands. The quotes that look like an apostrophe end such a string too.
+/// Returns a path as a verbatim PowerShell string. The quotes that look like an apostrophe end such a string
+/// too.
 fn quoted(path: &Path) -> String {
     let mut text = String::from("'");
     for character in path.to_string_lossy().chars() {
@@ -63,7 +65,7 @@ mod tests {
     use super::{super::carry, *};
     use proptest::prelude::*;
 
-    /// The strings of a script, read as PowerShell reads them.
+    /// Returns the strings of a script, parsed as PowerShell does.
     fn strings(script: &str) -> Vec<String> {
         let is_quote = |c: char| matches!(c, '\'' | '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}');
         let mut chars = script.chars().peekable();
@@ -121,7 +123,7 @@ mod tests {
         #[test]
         fn no_path_ends_its_string(line in "[^\0]{0,40}", state in "['\u{2018}\u{2019}\u{201a}\u{201b}a\\$`;\"\n]{0,20}") {
             let script = script(Path::new(&line), Path::new(&state));
-            // A placeholder's own name in a path would be the caller's: handles are letters and digits.
+            // A path with a placeholder's name would be the caller's fault: handles are letters and digits.
             prop_assume!(!line.contains("@STATE@"));
             let found = strings(&script);
             prop_assert!(found.contains(&line), "{script}");

@@ -1,5 +1,5 @@
-//! The processes of a command: all of its terminal's session, and their descendants. One that made itself a
-//! session and whose parent has ended is not found: a program that means to outlive its caller can.
+//! The processes of a command: its terminal's whole session, and their descendants. A process that started its
+//! own session and whose parent has ended is not found: a program that intends to outlive its caller can.
 
 use nix::{
     sys::signal::{Signal, kill},
@@ -11,13 +11,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long processes get between being asked to end and being ended.
+/// How long processes have between the request to end and being killed.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How often a look is taken whether they have.
+/// How often to check whether they have ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Rounds of killing: a process may start another one while it is being killed.
+/// The number of kill rounds: a process may start another one while it is being killed.
 const ROUNDS: u32 = 25;
 
 /// A process as the system lists it.
@@ -28,22 +28,23 @@ pub(super) struct Process {
     pub group: i32,
     pub session: i32,
     pub state: char,
-    /// When it was started, in the system's ticks: with the pid it names one process for ever.
+    /// The start time in the system's ticks: with the pid it identifies one process uniquely.
     pub started: u64,
 }
 
-/// When a process was started; none when it is not listed.
+/// Returns a process's start time; `None` if it is not listed.
 pub(super) fn start_of(pid: u32) -> Option<u64> {
     let pid = i32::try_from(pid).ok()?;
     one(pid).map(|process| process.started)
 }
 
-/// Asks a command's processes to end, and ends those that do not. Takes at most about a second and a half.
-/// `leader` is the first of them and must not have been waited for, or be known not to be a process any more.
+/// Asks a command's processes to end, and kills those that do not. Takes at most about a second and a half.
+/// `leader` is the first of them and must either not have been waited for, or be known to no longer be a
+/// process.
 pub(crate) fn terminate(leader: u32) {
     let first = members(leader);
     signal(&first, Signal::SIGTERM);
-    // A stopped process sees its end only when it goes on.
+    // A stopped process receives the signal only when it continues.
     signal(&first, Signal::SIGCONT);
     let deadline = Instant::now() + GRACE;
     while Instant::now() < deadline {
@@ -55,7 +56,7 @@ pub(crate) fn terminate(leader: u32) {
     kill_now(leader);
 }
 
-/// Ends a command's processes at once.
+/// Kills a command's processes at once.
 pub(crate) fn kill_now(leader: u32) {
     for _ in 0..ROUNDS {
         let alive = members(leader);
@@ -68,7 +69,7 @@ pub(crate) fn kill_now(leader: u32) {
     tracing::warn!(leader, "some processes of a command could not be ended");
 }
 
-/// Ends processes a command left behind when it ended, if they are still the same.
+/// Kills processes that an ended command left, if they are still the same.
 pub(super) fn kill_left(left: &[Process]) {
     let now = list();
     let same: Vec<Process> = now
@@ -80,7 +81,7 @@ pub(super) fn kill_left(left: &[Process]) {
     signal(&same, Signal::SIGKILL);
 }
 
-/// A command's processes that are alive.
+/// Returns a command's living processes.
 pub(super) fn members(leader: u32) -> Vec<Process> {
     let Ok(leader) = i32::try_from(leader) else { return Vec::new() };
     let all = list();
@@ -89,7 +90,7 @@ pub(super) fn members(leader: u32) -> Vec<Process> {
         .filter(|process| process.pid == leader || process.session == leader)
         .map(|process| process.pid)
         .collect();
-    // A process that made itself a session is still its parent's child.
+    // A process that started its own session is still its parent's child.
     loop {
         let more: Vec<i32> = all
             .iter()
@@ -131,7 +132,7 @@ fn one(pid: i32) -> Option<Process> {
     list().into_iter().find(|process| process.pid == pid)
 }
 
-/// A line of `/proc/PID/stat`. The name in brackets may hold anything, brackets too.
+/// Parses a line of `/proc/PID/stat`. The name in parentheses may contain anything, including parentheses.
 #[cfg(target_os = "linux")]
 fn parse(pid: i32, stat: &str) -> Option<Process> {
     let (_, fields) = stat.rsplit_once(") ")?;
@@ -170,18 +171,18 @@ fn parse(line: &str) -> Option<Process> {
     Some(Process { pid, parent, group, session, state, started: started.finish() })
 }
 
-/// What the processes in a terminal's foreground are doing.
+/// The activity of the processes in a terminal's foreground.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attention {
-    /// One of them reads the terminal and gets nothing: it waits for the person, certainly.
+    /// One of them reads the terminal without getting input: it certainly waits for the person.
     Reads,
-    /// All sleep, for a reason that cannot be seen.
+    /// All sleep, for an unknown reason.
     Sleeps,
-    /// At least one is at work.
+    /// At least one is working.
     Works,
 }
 
-/// What the processes of group `foreground` are doing. `terminal` is the terminal's name.
+/// Returns the activity of the processes of group `foreground`. `terminal` is the terminal's name.
 pub(super) fn attention(leader: u32, foreground: i32, terminal: &str) -> Attention {
     let group: Vec<Process> =
         members(leader).into_iter().filter(|process| process.group == foreground).collect();
@@ -194,7 +195,7 @@ pub(super) fn attention(leader: u32, foreground: i32, terminal: &str) -> Attenti
     }
 }
 
-/// Whether a thread of the process is in a read of the terminal: the call and its descriptor are in
+/// Whether a thread of the process is blocked reading the terminal: the call and its descriptor are in
 /// `/proc/PID/task/TID/syscall`.
 #[cfg(target_os = "linux")]
 fn reads_terminal(pid: i32, terminal: &str) -> bool {
@@ -216,13 +217,13 @@ fn reads_terminal(pid: i32, terminal: &str) -> bool {
     })
 }
 
-/// The number of `read(2)`.
+/// The system call number of `read(2)`.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 const READ: &str = "0";
 #[cfg(all(target_os = "linux", not(target_arch = "x86_64")))]
 const READ: &str = "63";
 
-/// It cannot be seen here; what the last line looks like has to do.
+/// Always false: this is not visible here; the text of the last line must suffice.
 #[cfg(not(target_os = "linux"))]
 fn reads_terminal(_pid: i32, _terminal: &str) -> bool {
     false

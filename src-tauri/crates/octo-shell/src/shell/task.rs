@@ -32,67 +32,68 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// The terminal's size: room for a table, and lines a model reads without trouble.
+/// The terminal's size: space for a table, and lines a model reads easily.
 const SIZE: PtySize = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
 
-/// How often new output is handed to who watches.
+/// How often new output is passed to the listener.
 const LIVE_EVERY: Duration = Duration::from_millis(30);
 
-/// After the command's end its terminal is read until it has been quiet for this long: background processes may
+/// How long the terminal must be quiet, after the command's end, before reading stops: background processes may
 /// keep it open.
 const LAST_WORDS: Duration = Duration::from_millis(60);
 
-/// And not longer than this, whatever they write.
+/// The upper limit of that time, whatever they write.
 const LAST_WORDS_MOST: Duration = Duration::from_millis(500);
 
-/// How often a terminal nobody has open is looked at again.
+/// How often to check a terminal that no process has open.
 const CLOSED_LOOK: Duration = Duration::from_millis(50);
 
 /// How long a program may leave its terminal's input full.
 const INPUT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Quiet after which a program that reads its terminal waits for the person. A shell loop reading keys with
-/// short time-outs is not quiet that long; a person does not type that fast.
+/// How long a program that reads its terminal must be silent before it counts as waiting for the person. A
+/// shell loop that reads keys with short timeouts is not silent that long; a person does not type that fast.
 const READS_QUIET: Duration = Duration::from_millis(1_200);
 
-/// Quiet after which one that only sleeps, with a question on the last line, does.
+/// How long a sleeping process with a question on its last line must be silent before it counts as waiting for
+/// the person.
 const ASKS_QUIET: Duration = Duration::from_secs(4);
 
-/// What to start.
+/// The parameters of a command to start.
 pub(super) struct Start<'a> {
-    /// By which the command is reached.
+    /// The command's handle.
     pub handle: String,
     /// The call that starts it.
     pub call: CallId,
-    /// What it is.
+    /// Its identity.
     pub identity: Identity,
     /// The session's folder.
     pub folder: PathBuf,
-    /// Now.
+    /// The present time.
     pub started_at: Millis,
     /// `bash`.
     pub program: &'a Path,
-    /// What `bash` is given.
+    /// The arguments of `bash`.
     pub arguments: &'a [String],
-    /// All variables.
+    /// Its whole environment.
     pub variables: &'a Variables,
-    /// Where its output goes.
+    /// The destination of its output.
     pub transcript: Transcript,
-    /// Called when it is over, with the processes it left behind and what guards them, before anyone learns of its
+    /// Called when it has ended, with the processes it left and their guard, before any caller learns of its
     /// end.
     pub ended: Box<dyn FnOnce(Vec<Process>, Option<Guarded>) + Send>,
-    /// What the system lets it touch.
+    /// The access the system allows it.
     pub confinement: Option<Confinement>,
 }
 
-/// A command that was started.
+/// A started command.
 pub(super) struct Task {
     pub handle: String,
     pub call: CallId,
     pub identity: Identity,
     pub folder: PathBuf,
     pub started_at: Millis,
-    /// How many calls observe it.
+    /// The number of calls that observe it.
     pub observers: watch::Sender<usize>,
     standing: Mutex<Standing>,
     started: Instant,
@@ -100,17 +101,17 @@ pub(super) struct Task {
     terminal: Terminal,
     transcript: Arc<Mutex<Transcript>>,
     typed: Mutex<Instant>,
-    /// As what it was ended on request.
+    /// The state to report if it was ended on request.
     ended_as: Mutex<Option<CommandState>>,
     end: watch::Receiver<Option<End>>,
 }
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
-    /// How.
+    /// Its final state.
     pub state: CommandState,
-    /// After what time.
+    /// Its total run time.
     pub after: Duration,
 }
 
@@ -146,13 +147,14 @@ impl Task {
         }
         let terminal = Terminal::new(pty.master.as_ref())?;
         let reader = terminal.side.try_clone().map_err(ShellError::Start)?;
-        // Nothing of the terminal stays open here but our own side.
+        // Only our own side of the terminal stays open here.
         let slave = pty.slave;
         drop(pty.master);
         let spawn = move || slave.spawn_command(builder).map_err(|error| failed(&error));
         let child = match start.confinement {
             None => spawn()?,
-            // A thread of its own, which ends with this: what it is held to it hands on and never loses.
+            // A separate thread that ends right after: its child processes inherit the confinement, and it
+            // cannot be removed.
             Some(confinement) => thread::scope(|scope| {
                 let held = scope.spawn(move || {
                     confinement.enforce().map_err(ShellError::Start)?;
@@ -181,7 +183,7 @@ impl Task {
             let after = started.elapsed();
             drop(stop);
             if let Ok(pump) = pump {
-                // A watcher that panics is the watcher's fault; the command's end still counts.
+                // A panic of the watcher does not affect the command; its end still counts.
                 let _ = pump.join();
             }
             ended(processes::members(leader), guarded);
@@ -219,27 +221,27 @@ impl Task {
         }))
     }
 
-    /// The command's end, once it came.
+    /// Returns the command's end, once it has ended.
     pub(super) fn end(&self) -> watch::Receiver<Option<End>> {
         self.end.clone()
     }
 
-    /// Since it was started.
+    /// Returns the time since its start.
     pub(super) fn age(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// How it ended, a request to end it included.
+    /// Returns its final state, considering a request to end it.
     pub(super) fn ended_as(&self, end: End) -> CommandState {
         locked(&self.ended_as).unwrap_or(end.state)
     }
 
-    /// What the registry knows of it.
+    /// Returns the registry's data about it.
     pub(super) fn standing(&self) -> MutexGuard<'_, Standing> {
         locked(&self.standing)
     }
 
-    /// The file with its output, made now if there is none yet.
+    /// Returns the file with its output, and creates it if necessary.
     pub(super) fn log(&self) -> Option<PathBuf> {
         self.transcript().log()
     }
@@ -248,12 +250,12 @@ impl Task {
         locked(&self.transcript)
     }
 
-    /// Who takes its output as it comes from now on.
+    /// Sets the listener for live output from now on.
     pub(super) fn watch(&self, live: Option<Live>) {
         self.transcript().watch(live);
     }
 
-    /// Types. Blocks for at most [`INPUT_PATIENCE`].
+    /// Types text. Blocks for at most [`INPUT_PATIENCE`].
     pub(super) fn type_in(&self, text: &str) -> Result<(), ShellError> {
         let bytes = keys::bytes(text);
         let mut rest = bytes.as_slice();
@@ -277,7 +279,7 @@ impl Task {
         Ok(())
     }
 
-    /// Whether it waits for the person to type something.
+    /// Whether it waits for the person to type.
     pub(super) fn waits_for_input(&self) -> bool {
         let (output, partial) = {
             let transcript = self.transcript();
@@ -295,8 +297,8 @@ impl Task {
         }
     }
 
-    /// Asks its processes to end, and ends those that do not. Blocks for at most about a second and a half. The first
-    /// reason given stays the reason; a command that ended by itself did that.
+    /// Asks its processes to end, and kills those that do not. Blocks for at most about a second and a half.
+    /// The first reason given is kept; a command that ended on its own keeps its own result.
     pub(super) fn terminate(&self, why: CommandState) {
         if self.end.borrow().is_none() {
             locked(&self.ended_as).get_or_insert(why);
@@ -304,7 +306,7 @@ impl Task {
         }
     }
 
-    /// Ends its processes at once.
+    /// Kills its processes at once.
     pub(super) fn kill(&self) {
         if self.end.borrow().is_none() {
             locked(&self.ended_as).get_or_insert(CommandState::Killed);
@@ -312,12 +314,12 @@ impl Task {
         }
     }
 
-    /// Hands what came to who watches. The pump does so by itself; this is for the moment a wait ends.
+    /// Passes pending output to the listener. The pump does so on its own; this is for the moment a wait ends.
     pub(super) fn hand_on(&self) {
         hand_on(&self.transcript);
     }
 
-    /// What came since the last report.
+    /// Returns the output since the last report.
     pub(super) fn report(&self, stage: Stage) -> crate::output::Excerpts {
         self.transcript().report(stage)
     }
@@ -332,7 +334,7 @@ impl Terminal {
             unsafe_code,
             reason = "portable-pty shows its descriptor only as a number; polling needs it"
         )]
-        // SAFETY: `master` owns the descriptor and outlives this borrow, which ends with the duplicate's making.
+        // SAFETY: `master` owns the descriptor and outlives this borrow, which ends once the duplicate is made.
         let side = unsafe { BorrowedFd::borrow_raw(raw) }.try_clone_to_owned().map_err(ShellError::Start)?;
         fcntl(&side, FcntlArg::F_SETFL(OFlag::O_RDWR | OFlag::O_NONBLOCK))
             .map_err(|error| ShellError::Start(error.into()))?;
@@ -340,12 +342,12 @@ impl Terminal {
     }
 }
 
-/// Whether a line looks like a question. Only asked of a program that sleeps.
+/// Whether a line looks like a question. Only used for a program that sleeps.
 fn is_question(line: &str) -> bool {
     line.trim_end().ends_with([':', '?', '>', ')', ']'])
 }
 
-/// Reads the terminal until `stopped` is closed and nothing more comes.
+/// Reads the terminal until `stopped` is closed and no more output arrives.
 fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>) {
     let mut buffer = vec![0; 64 * 1024];
     let (mut pending, mut handed_on) = (false, Instant::now());
@@ -364,7 +366,7 @@ fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>
         let stopped = PollFd::new(stopped.as_fd(), PollFlags::POLLIN);
         match (got, last_words) {
             (Got::Bytes(_), None) => {
-                // More may be there already; whether it is over is asked besides.
+                // More output may be ready; the loop also checks for the end.
                 let mut watched = [stopped];
                 last_words = wait(&mut watched, Some(Duration::ZERO)).then(Instant::now);
             }
@@ -379,7 +381,7 @@ fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>
                     break;
                 }
             }
-            // Nobody has it open now; somebody may open it again while the command runs.
+            // No process has it open now; another may open it while the command runs.
             (Got::Closed, None) => {
                 let mut watched = [stopped];
                 last_words = wait(&mut watched, Some(CLOSED_LOOK)).then(Instant::now);
@@ -390,7 +392,7 @@ fn pump(terminal: &OwnedFd, stopped: &PipeReader, transcript: &Mutex<Transcript>
     hand_on(transcript);
 }
 
-/// What a read gave.
+/// The result of a read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Got {
     Bytes(usize),
@@ -409,14 +411,14 @@ fn read(terminal: &OwnedFd, buffer: &mut [u8]) -> Got {
 }
 
 fn hand_on(transcript: &Mutex<Transcript>) {
-    // Not while holding the lock: the watcher may take its time.
+    // Without the lock: the listener may be slow.
     let due = locked(transcript).take_live();
     if let Some((live, text)) = due {
         live(&text);
     }
 }
 
-/// Whether something is ready before the time is over. No time means waiting for ever.
+/// Whether a descriptor becomes ready before the timeout. Without a timeout, waits indefinitely.
 fn wait(watched: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
     let timeout = match timeout {
         Some(time) => PollTimeout::try_from(time).unwrap_or(PollTimeout::MAX),
@@ -425,7 +427,7 @@ fn wait(watched: &mut [PollFd<'_>], timeout: Option<Duration>) -> bool {
     poll(watched, timeout).is_ok_and(|ready| ready > 0)
 }
 
-/// The lock of a value that is whole whatever happened to its last holder.
+/// Locks a value that stays valid even if its last holder panicked.
 pub(super) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -14,7 +14,7 @@ mod ending;
 mod guarding;
 mod talking;
 
-/// A session's shell in a folder of its own.
+/// A session's shell in its own folder.
 struct Place {
     root: tempfile::TempDir,
     shell: Shell,
@@ -53,7 +53,7 @@ impl Place {
         })
     }
 
-    /// The session's folder, as the system names it.
+    /// Returns the session's folder, as the system names it.
     fn folder(&self) -> PathBuf {
         self.root.path().join("project").canonicalize().unwrap()
     }
@@ -78,7 +78,7 @@ impl Place {
         self.shell.run(self.command(command)).await.unwrap()
     }
 
-    /// A command's output, when it succeeds.
+    /// Returns a command's output if it succeeds.
     async fn output(&self, command: &str) -> String {
         let report = self.run(command).await;
         assert_eq!(report.state, CommandState::Exited { code: 0 }, "{report:?}");
@@ -106,13 +106,13 @@ fn recorder() -> (Live, Arc<Mutex<String>>) {
     (Arc::new(move |more: &str| written.lock().unwrap().push_str(more)), text)
 }
 
-/// Whether a process is there and not a zombie.
+/// Whether a process exists and is not a zombie.
 #[cfg(target_os = "linux")]
 fn is_alive(pid: &str) -> bool {
     fs::read_to_string(format!("/proc/{}/stat", pid.trim())).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
-/// Waits until something holds; fails the test when it does not in time.
+/// Waits until a condition is true; fails the test if it takes too long.
 async fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(10);
     while !holds() {
@@ -265,7 +265,7 @@ async fn the_trashs_programs_are_found_first_and_stay_so() {
     let place = Place { root, shell };
     let bin = home.join("bin").display().to_string();
     let usual = format!("{bin}:/usr/local/bin:/usr/bin:/bin");
-    // The second command begins with what the first one left.
+    // The second command starts with the state of the first one.
     for _ in 0..2 {
         assert_eq!(place.output("echo $PATH").await.trim(), usual);
     }

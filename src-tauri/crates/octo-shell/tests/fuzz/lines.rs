@@ -1,6 +1,6 @@
-//! Lines of commands made at random.
+//! Randomly generated command lines.
 
-/// A small generator, the same every time.
+/// A small deterministic generator.
 pub struct Dice(u64);
 
 impl Dice {

@@ -1,8 +1,8 @@
-//! The policy against the real bash, by lines made at random: what it lets run must start no tripwire, and must
-//! change nothing outside the folder.
+//! The policy against the real bash, with random lines: an allowed line must start no tripwire and must change
+//! nothing outside the folder.
 //!
-//! Every line runs with a `PATH` that holds tripwires and a few harmless tools and nothing else, in name spaces of
-//! its own where the system lends them. A seeded tenth of the full numbers, unless `OCTO_SOAK` is set.
+//! Every line runs with a `PATH` of tripwires and a few harmless tools, in its own namespaces if the system
+//! provides them. A seeded tenth of the full numbers, unless `OCTO_SOAK` is set.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a test")]
 #![cfg(target_os = "linux")]
 
@@ -18,18 +18,18 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// How many lines the full campaigns have.
+/// Number of lines in the full campaigns.
 const FULL: usize = 20_000;
 
 fn lines() -> usize {
     if std::env::var_os("OCTO_SOAK").is_some() { FULL } else { FULL / 10 }
 }
 
-/// Programs that must never run unasked, each a tripwire here.
+/// Programs that must never run without a question, each a tripwire here.
 const WIRES: &[&str] =
     &["tripwire", "make", "curl", "sudo", "sh", "python3", "npm", "xargs", "env", "tar", "vim"];
 
-/// Tools that are what they are called.
+/// Real tools under their own names.
 const TOOLS: &[&str] = &[
     "awk", "basename", "cat", "chmod", "cp", "cut", "dirname", "find", "grep", "head", "ln", "ls", "mkdir",
     "mv", "rm", "rmdir", "sed", "seq", "sort", "tail", "tee", "timeout", "touch", "tr", "truncate", "uniq",
@@ -76,7 +76,7 @@ fn script(path: &Path, root: &Path) {
 }
 
 impl Ground {
-    /// The project as it is before every line.
+    /// Restores the project's initial state before every line.
     fn fresh(&self) {
         let folder = &self.around.folder;
         let _missing = fs::remove_dir_all(folder);
@@ -99,7 +99,7 @@ impl Ground {
                 let meta = entry.path().symlink_metadata().expect("an entry");
                 let content =
                     if meta.is_file() { fs::read(entry.path()).expect("a file") } else { Vec::new() };
-                // A folder's own time says nothing that its entries do not.
+                // A folder's own time adds nothing to that of its entries.
                 let time = if meta.is_file() { meta.mtime_nsec() } else { 0 };
                 all.insert(entry.path(), (meta.mode(), meta.ino(), time, content));
             }
@@ -108,7 +108,7 @@ impl Ground {
         all
     }
 
-    /// Runs a line as a command nobody was asked about runs; whether a tripwire was started.
+    /// Runs a line like a command that needs no question; returns whether a tripwire was started.
     fn run(&self, line: &str) -> bool {
         fs::write(self.root.join("line"), line).expect("the line");
         let tripped = self.root.join("tripped");
@@ -143,7 +143,7 @@ impl Ground {
         tripped.exists()
     }
 
-    /// What a line would touch, if the policy and the paths let it run.
+    /// Returns the paths a line would touch, if the policy and the paths allow it.
     fn allowed(&self, line: &str) -> Option<Known> {
         let policy = Policy::default();
         let assessment = assess(line, &[], Standing { around: &self.around, policy: &policy, rules: &[] });
@@ -161,7 +161,7 @@ impl Ground {
     }
 }
 
-/// How a command gets name spaces of its own here; none where the system lends none.
+/// Returns how a command gets its own namespaces here, or `None` if the system provides none.
 fn isolation() -> Option<&'static [&'static str]> {
     static FOUND: std::sync::LazyLock<Option<&'static [&'static str]>> = std::sync::LazyLock::new(|| {
         let ways: [&[&str]; 2] = [&["-rmpfn", "--kill-child"], &["-rmpf"]];
@@ -198,7 +198,7 @@ fn what_starts_a_tripwire_was_not_allowed() {
             ground.fresh();
             assert!(!ground.run(&line), "line {number} was allowed and started a tripwire: {line:?}");
         } else if number % 40 == 0 {
-            // That the lines are what they are meant to be.
+            // Checks that the lines are as intended.
             checked += 1;
             ground.fresh();
             tripping += usize::from(ground.run(&line));
@@ -222,7 +222,7 @@ fn what_is_allowed_changes_nothing_outside_the_folder() {
             continue;
         }
         ground.fresh();
-        // The folder as it was when the line was looked at.
+        // The folder as it was when the line was checked.
         if ground.allowed(&line).is_none() {
             continue;
         }

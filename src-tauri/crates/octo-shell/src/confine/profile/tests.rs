@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use std::fs;
 
-/// A reader of the profile's language, as far as it is used: lists, words and strings.
+/// A parser of the used part of the profile's language: lists, words and strings.
 #[derive(Debug, PartialEq, Eq)]
 enum Term {
     List(Vec<Term>),
@@ -51,7 +51,8 @@ fn read(text: &str) -> Vec<Term> {
     open.pop().unwrap()
 }
 
-/// What the profile says about doing something to a path, read as the system reads it: the last rule that fits.
+/// Whether the profile allows an operation on a path, evaluated like the system does: the last matching rule
+/// applies.
 fn allows(profile: &str, operation: &str, path: &Path) -> bool {
     let mut allowed = false;
     for rule in read(profile) {
@@ -131,7 +132,7 @@ fn the_last_rule_that_fits_says_what_the_confinement_says() {
         ("file-write-data", "/Users/a/.octo/shells/s/state", true),
         ("file-read-data", "/Users/a/work/.aws/credentials", false),
         ("file-write-unlink", "/Users/a/work/.aws", false),
-        // What holds a secret stays where it is, wherever it may be written.
+        // A folder that contains a secret cannot be moved, wherever writing is allowed.
         ("file-write-unlink", "/Users/a/work", false),
         ("file-write-unlink", "/Users/a/.config", false),
     ] {
@@ -202,8 +203,8 @@ proptest! {
         if apart(&work, &secret) {
             prop_assert!(allows(&profile, "file-write-data", &inside(&work)), "{profile}");
         }
-        // What is hidden and named for the command all the same is what the person said yes to. `/.` is the root: what
-        // is named below it opens itself, and nothing beside it.
+        // A hidden path named for the command was approved by the person. `/.` is the root: a path named below
+        // it opens only itself, and no sibling.
         let named = Path::new(&work).starts_with(&secret) && inside(&secret).starts_with(&work);
         prop_assert_eq!(allows(&profile, "file-read-data", &inside(&secret)), named, "{}", profile);
         if apart(&other, &work) {

@@ -9,7 +9,7 @@ impl Reader {
         self.blanks();
         let doubts = self.doubts.len();
         let target = self.word()?;
-        // Nothing is expanded in a delimiter; one that looks like it is not worth knowing.
+        // Bash expands nothing in a delimiter; an apparent expansion there is not supported.
         let delimiter = target.literal().ok_or(Unread)?;
         if delimiter.is_empty() || delimiter.contains('\n') || self.doubts.len() > doubts {
             self.doubt(Doubt::Form);
@@ -49,7 +49,7 @@ impl Reader {
         let from = self.offset();
         let mut text = String::new();
         loop {
-            // A document without its delimiter goes to the end, with a warning nobody reads.
+            // A document without its delimiter extends to the end; bash only prints a warning.
             if self.peek().is_none() {
                 self.doubt(Doubt::Form);
                 return Ok((text, from));

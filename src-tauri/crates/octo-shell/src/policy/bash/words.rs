@@ -121,7 +121,7 @@ impl Reader {
         }
     }
 
-    /// What stands in double quotes or in a here-document: a character or an expansion.
+    /// Parses an element inside double quotes or a here-document: a character or an expansion.
     pub(super) fn quoted_part(&mut self, parts: &mut Vec<Part>) -> Result<(), Unread> {
         match (self.peek().ok_or(Unread)?, self.ahead(1)) {
             ('$', _) => {
@@ -231,7 +231,7 @@ impl Reader {
         if name.is_empty() || matches!(self.peek(), Some('@' | '[' | '!')) {
             self.doubt(Doubt::Evaluates);
         }
-        // It may give the variable another value than the one that is followed.
+        // It may assign a value other than the one being tracked.
         if self.peek() == Some('=') || (self.peek() == Some(':') && self.ahead(1) == Some('=')) {
             self.doubt(Doubt::Evaluates);
         }
@@ -403,7 +403,7 @@ impl Reader {
         let expands = content.contains(',') || content.contains("..");
         if !closed || (!expands && content.chars().all(simple)) {
             self.at += 1;
-            // What stands before the brace that closes it may still hold quotes and expansions.
+            // The text before its closing brace may still contain quotes and expansions.
             if content.contains(['{', '\'', '"', '\\', '$', '`']) {
                 self.doubt(Doubt::Form);
             }
@@ -424,7 +424,7 @@ impl Reader {
     }
 }
 
-/// What `{content}` stands for; none when that is not plain.
+/// Returns the expansion of `{content}`; `None` if it is not plain.
 fn alternatives(content: &str) -> Option<Vec<String>> {
     if content.contains(',') {
         let words: Vec<String> = content.split(',').map(str::to_owned).collect();

@@ -58,7 +58,7 @@ pub(super) fn touches(arguments: &[Word]) -> Option<Vec<Touch>> {
         touched
     };
     let found = match verb.text.as_str() {
-        // What is added are files the agent may read; a path outside the repository git refuses.
+        // It adds files the agent may read; git refuses a path outside the repository.
         "add" if given(&["f"]) => return None,
         "add" => {
             let mut touched = repository(Hooks::None);

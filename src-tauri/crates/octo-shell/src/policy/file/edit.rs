@@ -15,22 +15,22 @@ use toml_edit::{Array, DocumentMut, Item, Table, value};
 /// A change of a `policy.toml`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PolicyChange {
-    /// A rule comes in; one that is there already stays.
+    /// Adds a rule; an existing one stays.
     Add(PolicyRule),
-    /// A rule goes out; one that is not there is no fault.
+    /// Removes a rule; a missing one is no error.
     Remove(PolicyRule),
 }
 
 /// Why a `policy.toml` was not changed. In every case it is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyChangeError {
-    /// It is broken, and only the person can say what was meant.
+    /// The file is broken, and only the person can know the intention.
     #[error(transparent)]
     Broken(#[from] PolicyFault),
     /// It is not what the change was made to.
     #[error("the file was changed meanwhile")]
     Changed,
-    /// What was typed is no rule.
+    /// The typed text is not a valid rule.
     #[error("{0:?}")]
     Rule(RuleFault),
     /// It is written in a way in which the change cannot be made.
@@ -42,8 +42,8 @@ pub enum PolicyChangeError {
 }
 
 impl PolicyFile {
-    /// Makes a change, if the file holds what `stamp` stands for. It is replaced whole, by one only its owner can read;
-    /// a link to it stays a link. Comments and layout stay.
+    /// Makes a change if the file's content matches `stamp`. The file is replaced atomically, readable only by
+    /// its owner; a link to it stays a link. Comments and layout are kept.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl PolicyFile {
         }
         if wanted != rules {
             let new = render(&text, &wanted);
-            // What is written must be what was meant, whatever the file looks like.
+            // The result must be the intended one, whatever the file looks like.
             if parse(&new).ok().as_ref() != Some(&wanted) {
                 return Err(PolicyChangeError::Layout);
             }
@@ -87,7 +87,7 @@ impl PolicyFile {
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(new.as_bytes())?;
         file.as_file().sync_all()?;
-        // As late as can be: somebody may have saved the file in an editor since it was read.
+        // As late as possible: an editor may have saved the file since it was read.
         if self.text()?.as_deref() != there {
             return Err(PolicyChangeError::Changed);
         }
@@ -121,7 +121,7 @@ pub(super) fn render(text: &str, rules: &PolicyRules) -> String {
 fn fill(array: &mut Array, words: &[String]) {
     let stays =
         |item: &toml_edit::Value| item.as_str().is_some_and(|text| words.iter().any(|word| word == text));
-    // A comment behind a word stands before the next one in the document, and must not go with it.
+    // In the document, a comment after a word is attached to the next one, and must not be removed with it.
     let comments: String = array
         .iter()
         .filter(|item| !stays(item))

@@ -1,4 +1,4 @@
-//! What can be wrong with a `policy.toml`, and with a rule somebody types.
+//! Errors in a `policy.toml`, and in a rule a person types.
 
 use super::super::plain::{self, Form};
 use octo_protocol::{ApiError, PolicyList, PolicyRule};
@@ -16,32 +16,32 @@ pub enum PolicyFault {
         /// The system's words.
         reason: String,
     },
-    /// It is not what a policy looks like.
+    /// The file is not a valid policy.
     #[error("{}, line {line}: {reason}", .path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The error.
         reason: String,
     },
-    /// One of its rules is none.
+    /// One of its rules is invalid.
     #[error("{}, line {line}: `{}` is no rule: {why:?}", .path.display(), .rule.text)]
     Rule {
         /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What stands there.
+        /// The text of the rule.
         rule: PolicyRule,
-        /// Why it is none.
+        /// Why it is invalid.
         why: RuleFault,
     },
 }
 
 impl PolicyFault {
-    /// As the person is told of it, in the words of the catalogue.
+    /// Returns the error shown to the person, with words from the catalogue.
     pub fn told(&self) -> ApiError {
         match self {
             Self::Unreadable { path, reason } => {
@@ -178,13 +178,13 @@ fn why_unread(text: &str) -> RuleFault {
     }
 }
 
-/// A place: a path that stands for all that lies in it, or a pattern for a name.
+/// Parses a place: a path that includes everything below it, or a pattern for a name.
 fn place(text: &str) -> Result<(), RuleFault> {
     let in_home = text == "~" || text.starts_with("~/");
     if in_home || Path::new(text).is_absolute() || text.starts_with('/') {
         return if text.contains(['*', '?']) { Err(RuleFault::PlacePattern) } else { Ok(()) };
     }
-    // Compared with names one by one, it would never hold.
+    // Compared with names one by one, it would never match.
     if text.starts_with('~') || text.contains(std::path::is_separator) {
         return Err(RuleFault::Relative);
     }
@@ -196,7 +196,7 @@ pub(super) fn line_at(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// The line a rule stands in, from 1.
+/// Returns the line of a rule, from 1.
 pub(super) fn line_of(text: &str, rule: &PolicyRule) -> usize {
     let (section, key) = section_and_key(rule.list);
     let span = || {

@@ -138,7 +138,7 @@ fn why_a_rule_is_none_is_said() {
         (Secret, "x\u{200b}", Some(RuleFault::Invisible)),
     ] {
         assert_eq!(check(&rule(list, text)).err(), why, "{text:?}");
-        // What is typed and what a file holds is judged by one parser.
+        // The same parser judges typed rules and those in a file.
         let in_file = render("", &{
             let mut rules = PolicyRules::default();
             rules.list_mut(list).push(text.to_owned());

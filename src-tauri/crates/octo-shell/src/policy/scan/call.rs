@@ -1,4 +1,4 @@
-//! Something a line would start, as far as its words tell.
+//! A call that a line would make, inferred from its words.
 
 use crate::policy::{plain, script::RedirectKind};
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Something a line would start.
 #[derive(Clone, Debug)]
 pub(in crate::policy) struct Call {
-    /// Name and arguments; what is not known of them is [`UNKNOWN`].
+    /// Name and arguments; unknown parts are [`UNKNOWN`].
     pub words: Vec<Guess>,
     /// Where it reads and writes.
     pub redirects: Vec<(RedirectKind, String)>,
@@ -16,21 +16,21 @@ pub(in crate::policy) struct Call {
     pub through: Vec<String>,
     /// Names of what feeds it through a pipe or a substitution.
     pub fed: Vec<String>,
-    /// Where its simple command stands in the line, if it stands there itself.
+    /// The range of its simple command in the line, if it is literally in the line.
     pub span: Option<Range<usize>>,
 }
 
 /// A word of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::policy) struct Guess {
-    /// Its value as far as it is known.
+    /// The known part of its value.
     pub text: String,
-    /// Where it stands in the line, if it stands there as one word.
+    /// Its range in the line, if it is literally there as one word.
     pub span: Option<Range<usize>>,
 }
 
 impl Call {
-    /// A command whose words are known, by itself.
+    /// Creates a call for a command whose words are known.
     pub fn of(command: &plain::Simple) -> Self {
         let guess = |word: &plain::Word| Guess { text: word.text.clone(), span: Some(word.span.clone()) };
         Self {

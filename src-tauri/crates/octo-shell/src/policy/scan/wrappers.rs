@@ -8,8 +8,8 @@ use std::ops::Range;
 pub(in crate::policy) const SHELLS: &[&str] =
     &["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "zsh"];
 
-/// Programs that start what stands behind their own options: their name, the letters of options that take a value
-/// as a word of its own, long options that do, and how many operands come first.
+/// Programs that start the command after their own options: their name, the letters of options with a separate
+/// value, long options with one, and the number of leading operands.
 #[rustfmt::skip]
 const PREFIXES: &[(&str, &str, &[&str], usize)] = &[
     ("builtin", "", &[], 0),
@@ -67,7 +67,7 @@ const PREFIXES: &[(&str, &str, &[&str], usize)] = &[
 ];
 
 impl Scanner<'_> {
-    /// What a call starts in turn.
+    /// Finds the calls a call makes in turn.
     pub(super) fn unwrap(&mut self, name: &str, call: &Call, flow: &Flow, span: Option<Range<usize>>) {
         let mut through = flow.through.clone();
         through.push(name.to_owned());
@@ -111,7 +111,7 @@ impl Scanner<'_> {
                 }
             }
             "ssh" | "mosh" => {
-                // What a far machine runs is asked about, not refused: nothing here is lost by it.
+                // A command on a remote machine asks instead of being refused: it causes no loss here.
             }
             "find" | "fd" | "fdfind" => self.find(call, &flow, span.as_ref()),
             "git" => {
@@ -154,7 +154,7 @@ impl Scanner<'_> {
                     self.text(script, flow);
                 }
             }
-            // A shell without a script reads what is piped in.
+            // A shell without a script reads its piped input.
             None => {
                 if let Some(text) = flow.text.clone() {
                     self.text(&text, flow);
@@ -183,7 +183,7 @@ impl Scanner<'_> {
                 .take_while(|word| !matches!(word.text.as_str(), ";" | "+"))
                 .map(|word| (*word).clone())
                 .collect();
-            // What is found lies below the starting points.
+            // Found files are below the starting points.
             inner.retain(|word| word.text != "{}");
             inner.extend(starts.iter().map(|start| Guess {
                 text: format!("{}/{UNKNOWN}", start.text.trim_end_matches('/')),

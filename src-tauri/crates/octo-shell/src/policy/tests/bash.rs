@@ -40,7 +40,7 @@ const JOINTS: &[&str] =
 #[rustfmt::skip]
 const REDIRECTS: &[&str] = &["", "", "", "", " 2>&1", " >/dev/null", " 2>/dev/null", " <in", " < in", "<in", " &>/dev/null", " >>/dev/null", " 2> /dev/null 1>&2", " 2>&1 x"];
 
-/// What is never plain.
+/// Constructs that are never plain.
 #[rustfmt::skip]
 const DANGERS: &[&str] = &[
     "$(x)", "`x`", "\"$(x)\"", "\"`x`\"", ">f", "> f", ">>f", "2>f", "&>f", ">|f", "<>f", "$x", "${x}", "\"$x\"", "$((1))", "<(x)", ">(x)", "<<E",

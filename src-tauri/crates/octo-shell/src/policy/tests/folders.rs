@@ -1,11 +1,11 @@
-//! What a folder makes of a line.
+//! The effect of a folder on a line.
 
 use super::{Judgement, Permitted, judge_at, words};
 use crate::policy::allowed_at;
 use octo_workspace::{Closed, is_secret};
 use std::{fs, path::Path, process::Command};
 
-/// What is said of a path where the person has no rules.
+/// Returns the restriction of a path if the person has no rules.
 fn says(path: &Path) -> Closed {
     if is_secret(path) { Closed::Secret } else { Closed::No }
 }

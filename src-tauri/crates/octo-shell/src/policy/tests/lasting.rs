@@ -1,4 +1,4 @@
-//! What a line does that lasts, and what is not said to.
+//! Lasting effects of a line, and effects that are not listed.
 
 use crate::{Around, Language, Lasts, Policy, Standing, assess, policy::typed};
 use octo_protocol::LastingKind::{self, *};

@@ -1,4 +1,4 @@
-//! Commands that go on in the background, and the news of them.
+//! Commands that continue in the background, and their news.
 
 use super::*;
 use crate::News;
@@ -6,7 +6,7 @@ use octo_protocol::BackgroundCommand;
 use std::collections::HashMap;
 use tokio::sync::mpsc;
 
-/// A session's shell and the news it tells.
+/// A session's shell and the news it reports.
 struct Told {
     place: Place,
     news: mpsc::UnboundedReceiver<News>,
@@ -29,12 +29,12 @@ impl Told {
         Self { place: Place { root, shell }, news }
     }
 
-    /// A command meant for the background.
+    /// Returns a command intended for the background.
     fn background(&self, command: &str) -> Run {
         Run { pace: Pace::Background, wait: Duration::from_millis(100), ..self.place.command(command) }
     }
 
-    /// Starts one that goes on; its handle.
+    /// Starts a command that continues; returns its handle.
     async fn start(&mut self, command: &str) -> String {
         let report = self.place.shell.run(self.background(command)).await.unwrap();
         assert_eq!(report.state, CommandState::Running, "{report:?}");
@@ -100,7 +100,7 @@ async fn long_last_lines_are_cut_and_partial_ones_count() {
     let mut told = Told::new(crate::CEILING);
     told.start(&format!("read -r -t 0.3 x; printf '{}'", "é".repeat(300))).await;
     let last = told.ended().await.last_line;
-    // The terminal wraps at 120 columns; the last line is what stands after the wrap, or the whole.
+    // The terminal wraps at 120 columns; the last line is the text after the wrap, or all of it.
     assert!(last.chars().count() <= 200 && last.starts_with('é'), "{last}");
 }
 
@@ -211,7 +211,7 @@ async fn the_same_command_is_refused_before_it_is_started() {
         }
     }
     assert_eq!(fs::read_to_string(told.place.folder().join("started")).unwrap().lines().count(), 1);
-    // Another line, folder or variable makes another command; and an ended one is none.
+    // Another line, folder or variable makes another command; and an ended one does not count.
     told.start("echo $$ >>started; read -r y").await;
     let elsewhere = Run { cwd: Some(told.place.root.path().to_owned()), ..told.background(line) };
     assert_eq!(told.place.shell.run(elsewhere).await.unwrap().state, CommandState::Running);
@@ -266,7 +266,7 @@ async fn logs_of_a_week_ago_are_removed_in_all_sessions() {
         let at = std::time::SystemTime::now() - Duration::from_secs(60 * 60) * (24 * day + 1);
         fs::File::options().write(true).open(&path).unwrap().set_modified(at).unwrap();
     };
-    // Only one of them was worked in since: what is older in the other goes all the same.
+    // Only one of them was used since: old logs in the other are removed all the same.
     (0..9).for_each(|day| write("a", day));
     write("b", 2);
     write("b", 8);

@@ -1,4 +1,4 @@
-//! What lasts from one command to the next.
+//! The state passed from one command to the next.
 
 use super::*;
 
@@ -59,7 +59,7 @@ async fn a_command_that_ends_badly_changes_nothing_and_breaks_nothing() {
         place.run(command).await;
         assert_eq!(place.output("echo $A; basename \"$PWD\"").await, "kept\nd\n", "{command}");
     }
-    // These end as every command does.
+    // These end like every command.
     for command in [
         "export B=1; exit 5",
         "set -eu; export B=2; false",
@@ -70,7 +70,7 @@ async fn a_command_that_ends_badly_changes_nothing_and_breaks_nothing() {
         place.run(command).await;
         let expected = match command.split_once("B=") {
             Some((_, value)) => value.get(..1).unwrap(),
-            // The command's own trap took the place of ours: nothing new is carried.
+            // The command's own trap replaced ours: nothing new is carried.
             None => "4",
         };
         assert_eq!(place.output("echo $B").await, format!("{expected}\n"), "{command}");
@@ -127,7 +127,7 @@ async fn a_command_nobody_was_asked_about_begins_with_the_directory_alone() {
         output.contains("GIT_OPTIONAL_LOCKS=0\n") && output.contains("GIT_CONFIG_KEY_0=core.fsmonitor\n"),
         "{output}"
     );
-    // It carries its directory, and leaves the rest as it was.
+    // It carries its directory, and leaves the rest unchanged.
     run.command = "cd ..; export NEW=1; f() { :; }".to_owned();
     place.shell.run(run).await.unwrap();
     assert_eq!(
@@ -136,7 +136,7 @@ async fn a_command_nobody_was_asked_about_begins_with_the_directory_alone() {
     );
 }
 
-/// A repository whose settings start programs, asked in every way the policy lets pass.
+/// A repository whose settings start programs, queried in every way the policy permits.
 #[tokio::test]
 async fn a_hostile_repository_starts_nothing() {
     let place = Place::new();
@@ -169,7 +169,7 @@ async fn a_hostile_repository_starts_nothing() {
         assert_eq!(report.state, CommandState::Exited { code: 0 }, "{command}: {}", report.output_model);
         assert!(!ran.exists(), "{command}");
     }
-    // The same without that environment, to know that this test can fail.
+    // The same without that environment, to prove that this test can fail.
     place.output("git status").await;
     assert!(ran.exists());
 }

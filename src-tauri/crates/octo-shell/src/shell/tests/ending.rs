@@ -1,4 +1,4 @@
-//! Commands that are ended.
+//! Commands that Octo ends.
 
 use super::*;
 
@@ -82,7 +82,7 @@ async fn a_dropped_run_and_a_dropped_shell_end_their_commands() {
 #[tokio::test]
 async fn shutdown_ends_what_commands_left_behind() {
     let place = Place::new();
-    // It survives its terminal, as it was asked to.
+    // It survives its terminal, as requested.
     place.output("nohup sh -c 'echo $$ >>pids; exec sleep 1000' >/dev/null 2>&1 & until [ -s pids ]; do sleep 0.01; done").await;
     assert!(is_alive(&pids(&place)[0]));
     place.shell.shutdown().await;
@@ -130,7 +130,7 @@ async fn only_so_many_commands_run_at_a_time() {
     place.shell.shutdown().await;
 }
 
-/// In a process of its own (nextest gives every test one): other tests open files as well.
+/// In its own process (nextest runs every test in one): other tests open files as well.
 #[tokio::test]
 async fn no_file_descriptors_threads_or_zombies_are_left() {
     let place = Place::new();
@@ -153,7 +153,7 @@ async fn no_file_descriptors_threads_or_zombies_are_left() {
         }
     }
     until("descriptors are given back", || count("fd") <= fds).await;
-    // The runtime's own threads for blocking work come and go.
+    // The runtime's own blocking threads start and end.
     until("threads end", || count("task") <= threads + 8).await;
     let own = std::process::id().to_string();
     let zombies = || {

@@ -1,4 +1,4 @@
-//! Octo is killed without warning: nothing of its commands goes on.
+//! Octo is killed without warning: none of its commands continues.
 
 use super::*;
 use std::{
@@ -8,15 +8,15 @@ use std::{
 
 const ROOT: &str = "OCTO_TEST_GUARDING";
 
-/// Commands whose processes ignore what a hung-up terminal sends them. One ended and left a process; one made itself a
-/// session of its own.
+/// Commands whose processes ignore the signals of a hung-up terminal. One ended and left a process; one started
+/// its own session.
 const LINES: &[&str] = &[
     "trap '' HUP TERM; (trap '' HUP TERM; echo $BASHPID >>pids; while :; do sleep 0.2; done) & echo $$ >>pids; while :; do sleep 0.2; done",
     "trap '' HUP; setsid sh -c 'trap \"\" HUP; echo $$ >>pids; sleep 1000; :' & echo $$ >>pids; while :; do sleep 0.2; done",
     "nohup sh -c 'echo $$ >>pids; touch left; sleep 1000; :' >/dev/null 2>&1 & until [ -e left ]; do sleep 0.01; done",
 ];
 
-/// Not a test of its own: the process that is killed.
+/// Not a test: the process that is killed.
 #[tokio::test]
 #[ignore = "run by the test below"]
 async fn octo() {
@@ -51,7 +51,7 @@ async fn when_octo_is_killed_all_processes_of_its_commands_are() {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("project");
     fs::create_dir(&folder).unwrap();
-    // A process that is nobody's command, to know that not everything is killed.
+    // A process that belongs to no command, to prove that not everything is killed.
     let bystander = Bystander(Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap());
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "shell::tests::guarding::octo", "--ignored", "--nocapture", "--test-threads=1"])

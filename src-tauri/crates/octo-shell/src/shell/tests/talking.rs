@@ -1,4 +1,4 @@
-//! Commands that wait for somebody.
+//! Commands that wait for input.
 
 use super::*;
 

@@ -1,16 +1,16 @@
-//! Ends what a command started when Octo ends, however it ends: a job object whose last handle is Octo's.
+//! Ends a command's processes when Octo ends in any way: a job object whose last handle is Octo's.
 //!
-//! A command is put into its job right after it was started. What it starts in the moment between is not in the job; for
-//! that, ending a command also asks `taskkill` for its whole tree.
+//! A command is assigned to its job right after it starts. Processes it starts in that moment are not in the
+//! job; therefore ending a command also calls `taskkill` for its whole tree.
 
 use std::process::{Command, Stdio};
 use win32job::{ExtendedLimitInfo, Job, JobError};
 
-/// Ends what is in the job when it is dropped.
+/// Ends the processes in the job when it is dropped.
 #[derive(Debug)]
 pub(super) struct Guarded(Job);
 
-/// Puts a command's process into a job of its own.
+/// Assigns a command's process to a new job.
 pub(super) fn guard(process: isize) -> Result<Guarded, JobError> {
     let mut limits = ExtendedLimitInfo::new();
     limits.limit_kill_on_job_close();
@@ -20,19 +20,19 @@ pub(super) fn guard(process: isize) -> Result<Guarded, JobError> {
 }
 
 impl Guarded {
-    /// The processes in it that are alive.
+    /// Returns the living processes in it.
     pub(super) fn members(&self) -> Vec<usize> {
         self.0.query_process_id_list().unwrap_or_default()
     }
 }
 
-/// Ends a process and all below it, by the system's own program.
+/// Ends a process and all its descendants, with the system's own program.
 pub(crate) fn kill_tree(pid: u32) {
     let mut command = Command::new("taskkill");
     command.args(["/T", "/F", "/PID", &pid.to_string()]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // No window of its own.
+    // Without a window.
     std::os::windows::process::CommandExt::creation_flags(&mut command, 0x0800_0000);
-    // One that has ended by now is what is wanted.
+    // An ended process is fine too.
     let _ = command.status();
 }

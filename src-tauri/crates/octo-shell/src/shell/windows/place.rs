@@ -1,5 +1,5 @@
-//! Where commands and their files are: the files a command is started from, the logs that are kept. They lie in the
-//! person's own profile, which other people of the machine cannot read.
+//! The locations of commands and their files: the files a command is started from, and the kept logs. They are
+//! in the person's own profile, which other users of the machine cannot read.
 
 use super::{carry, powershell};
 use crate::{
@@ -12,15 +12,15 @@ use std::{
     time::Duration,
 };
 
-/// Logs are kept for a week, as the reports that name them are read by then.
+/// How long logs are kept: reports that name them are read within a week.
 const KEEP_LOGS: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// What runs command lines. It does not depend on the path a command gets.
+/// Returns the program that runs command lines. It does not depend on a command's path.
 pub(super) fn interpreter(_path: Option<&str>) -> Option<Interpreter> {
     Some(INTERPRETER.clone())
 }
 
-/// A command's own files; they go when it is over.
+/// A command's own files; they are removed when it has ended.
 pub(super) struct Files {
     line: PathBuf,
     functions: PathBuf,
@@ -50,7 +50,7 @@ impl Files {
         Ok(files)
     }
 
-    /// What the interpreter is given.
+    /// Returns the interpreter's arguments.
     pub(super) fn arguments(&self, interpreter: &Interpreter, carried: Carried) -> Vec<String> {
         match interpreter.language {
             Language::PowerShell => powershell::arguments(&self.begin),
@@ -61,7 +61,7 @@ impl Files {
                 };
                 let keep = carry::SCRIPT
                     .replace("@STATE@", &quoted(&self.state))
-                    // Paths as Windows writes them, for what reads them is a Windows program.
+                    // Paths in Windows format, because a Windows program reads them.
                     .replace("builtin pwd -P\n", "builtin pwd -W\n")
                     .replace("builtin set -f\n", "builtin set -f\nPATH=\"$(cygpath -wp \"$PATH\")\"\n");
                 let script = format!("{begin}{keep}builtin eval -- \"$(<{})\"", quoted(&self.line));
@@ -70,7 +70,7 @@ impl Files {
         }
     }
 
-    /// What the command wrote when it ended.
+    /// Returns the state the command wrote when it ended.
     pub(super) fn state(&self) -> Option<Vec<u8>> {
         fs::read(&self.state).ok().filter(|state| !state.is_empty())
     }
@@ -84,12 +84,13 @@ impl Drop for Files {
     }
 }
 
-/// A path as bash reads it: with slashes, for a backslash is nothing special in single quotes but is to programs.
+/// Returns a path for bash, with forward slashes: a backslash is not special in single quotes, but is to
+/// programs.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\\', "/").replace('\'', r"'\''"))
 }
 
-/// Removes files of these folders that nobody asks for any more.
+/// Removes the files in these folders that are no longer needed.
 fn prune<'a>(folders: impl IntoIterator<Item = &'a Path>) {
     for old in octo_workspace::outlived(folders, KEEP_LOGS) {
         let _ = fs::remove_file(old);

@@ -1,7 +1,8 @@
 //! One command: its shell, its pseudo-console, and the threads that watch them.
 //!
-//! A pseudo-console never ends by itself: it is closed when the shell has ended and was quiet for a moment. What a
-//! program waits for cannot be seen here, so that only a line that looks like a question counts as one.
+//! A pseudo-console never ends on its own: it is closed when the shell has ended and was quiet for a moment.
+//! The reason why a program waits is not visible here; only a last line that looks like a question counts as
+//! waiting for input.
 
 use super::{
     background::{Identity, Standing},
@@ -28,85 +29,86 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// The terminal's size: room for a table, and lines a model reads without trouble.
+/// The terminal's size: space for a table, and lines a model reads easily.
 const SIZE: PtySize = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
 
-/// How often new output is handed to who watches.
+/// How often new output is passed to the listener.
 const LIVE_EVERY: Duration = Duration::from_millis(30);
 
-/// After the command's end its terminal is read until it has been quiet for this long.
+/// How long the terminal must be quiet, after the command's end, before reading stops.
 const LAST_WORDS: Duration = Duration::from_millis(60);
 
-/// And not longer than this, whatever comes.
+/// The upper limit of that time, whatever arrives.
 const LAST_WORDS_MOST: Duration = Duration::from_millis(500);
 
-/// Quiet after which a command with a question on its last line waits for the person.
+/// How long a command with a question on its last line must be silent before it counts as waiting for the
+/// person.
 const ASKS_QUIET: Duration = Duration::from_secs(4);
 
-/// How long a command gets between Ctrl+C and its end.
+/// How long a command has between Ctrl+C and its end.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How often a look is taken whether it has ended.
+/// How often to check whether it has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The console asks at its beginning where the cursor is and waits for the answer: in the corner.
+/// The answer to the console's initial query for the cursor position, for which it waits: the top-left corner.
 const CURSOR: &[u8] = b"\x1b[1;1R";
 
-/// What to start.
+/// The parameters of a command to start.
 pub(super) struct Start<'a> {
-    /// By which the command is reached.
+    /// The command's handle.
     pub handle: String,
     /// The call that starts it.
     pub call: CallId,
-    /// What it is.
+    /// Its identity.
     pub identity: Identity,
     /// The session's folder.
     pub folder: PathBuf,
-    /// Now.
+    /// The present time.
     pub started_at: Millis,
     /// The shell.
     pub program: &'a Path,
-    /// What the shell is given.
+    /// The shell's arguments.
     pub arguments: &'a [String],
-    /// All variables.
+    /// Its whole environment.
     pub variables: &'a Variables,
-    /// Where its output goes.
+    /// The destination of its output.
     pub transcript: Transcript,
-    /// Called when it is over, with the processes it left behind and what guards them, before anyone learns of its
+    /// Called when it has ended, with the processes it left and their guard, before any caller learns of its
     /// end.
     pub ended: Box<dyn FnOnce(Vec<Process>, Option<Guarded>) + Send>,
-    /// What the system lets it touch. There are no means for it here, and none is ever given.
+    /// The access the system allows it. Windows has no means for it, so this is never set.
     pub confinement: Option<Confinement>,
 }
 
-/// A command that was started.
+/// A started command.
 pub(super) struct Task {
     pub handle: String,
     pub call: CallId,
     pub identity: Identity,
     pub folder: PathBuf,
     pub started_at: Millis,
-    /// How many calls observe it.
+    /// The number of calls that observe it.
     pub observers: watch::Sender<usize>,
     standing: Mutex<Standing>,
     started: Instant,
     leader: Option<u32>,
-    /// Ends all of it when it is let go of.
+    /// The guard, which ends all of the command's processes when it is dropped.
     guarded: Arc<Mutex<Option<Guarded>>>,
     keyboard: Arc<Mutex<Option<Box<dyn Write + Send>>>>,
     transcript: Arc<Mutex<Transcript>>,
     typed: Mutex<Instant>,
-    /// As what it was ended on request.
+    /// The state to report if it was ended on request.
     ended_as: Mutex<Option<CommandState>>,
     end: watch::Receiver<Option<End>>,
 }
 
-/// How a command ended.
+/// The end of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
-    /// How.
+    /// Its final state.
     pub state: CommandState,
-    /// After what time.
+    /// Its total run time.
     pub after: Duration,
 }
 
@@ -114,7 +116,7 @@ impl Task {
     pub(super) fn start(start: Start<'_>) -> Result<Arc<Self>, ShellError> {
         let failed = |error: &dyn std::fmt::Display| ShellError::Start(io::Error::other(error.to_string()));
         if start.confinement.is_some() {
-            // It would not be held: better not started than believed to be.
+            // It would not be confined: refusing to start it is safer than a false belief.
             return Err(failed(&"this system cannot hold a command to what was allowed"));
         }
         let pty = native_pty_system().openpty(SIZE).map_err(|error| failed(&error))?;
@@ -160,11 +162,11 @@ impl Task {
             while since.elapsed() < LAST_WORDS_MOST && locked(&output).last_output().elapsed() < LAST_WORDS {
                 thread::sleep(LOOK);
             }
-            // Closing the console is what ends the reading.
+            // Closing the console ends the reading.
             drop(locked(&keys).take());
             drop(master);
             if let Ok(pump) = started_threads {
-                // A watcher that panics is the watcher's fault; the command's end still counts.
+                // A panic of the watcher does not affect the command; its end still counts.
                 let _ = pump.join();
             }
             let guarded = locked(&jobs).take();
@@ -203,27 +205,27 @@ impl Task {
         }))
     }
 
-    /// The command's end, once it came.
+    /// Returns the command's end, once it has ended.
     pub(super) fn end(&self) -> watch::Receiver<Option<End>> {
         self.end.clone()
     }
 
-    /// Since it was started.
+    /// Returns the time since its start.
     pub(super) fn age(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// How it ended, a request to end it included.
+    /// Returns its final state, considering a request to end it.
     pub(super) fn ended_as(&self, end: End) -> CommandState {
         locked(&self.ended_as).unwrap_or(end.state)
     }
 
-    /// What the registry knows of it.
+    /// Returns the registry's data about it.
     pub(super) fn standing(&self) -> MutexGuard<'_, Standing> {
         locked(&self.standing)
     }
 
-    /// The file with its output, made now if there is none yet.
+    /// Returns the file with its output, and creates it if necessary.
     pub(super) fn log(&self) -> Option<PathBuf> {
         self.transcript().log()
     }
@@ -232,12 +234,12 @@ impl Task {
         locked(&self.transcript)
     }
 
-    /// Who takes its output as it comes from now on.
+    /// Sets the listener for live output from now on.
     pub(super) fn watch(&self, live: Option<Live>) {
         self.transcript().watch(live);
     }
 
-    /// Types.
+    /// Types text.
     pub(super) fn type_in(&self, text: &str) -> Result<(), ShellError> {
         let closed = || ShellError::Input(io::ErrorKind::BrokenPipe.into());
         *locked(&self.typed) = Instant::now();
@@ -250,7 +252,7 @@ impl Task {
         Ok(())
     }
 
-    /// Whether it seems to wait for the person to type something.
+    /// Whether it seems to wait for the person to type.
     pub(super) fn waits_for_input(&self) -> bool {
         let (output, partial) = {
             let transcript = self.transcript();
@@ -260,14 +262,14 @@ impl Task {
         quiet >= ASKS_QUIET && partial.trim_end().ends_with([':', '?', '>', ')', ']'])
     }
 
-    /// Asks its processes to end, and ends those that do not. Blocks for at most about a second and a half. The first
-    /// reason given stays the reason; a command that ended by itself did that.
+    /// Asks its processes to end, and kills those that do not. Blocks for at most about a second and a half.
+    /// The first reason given is kept; a command that ended on its own keeps its own result.
     pub(super) fn terminate(&self, why: CommandState) {
         if self.end.borrow().is_some() {
             return;
         }
         locked(&self.ended_as).get_or_insert(why);
-        // Ctrl+C; one that does not hear is ended.
+        // Ctrl+C; a command that ignores it is killed.
         let _ = self.type_in("\x03");
         let deadline = Instant::now() + GRACE;
         while Instant::now() < deadline {
@@ -279,7 +281,7 @@ impl Task {
         self.end_tree();
     }
 
-    /// Ends its processes at once.
+    /// Kills its processes at once.
     pub(super) fn kill(&self) {
         if self.end.borrow().is_none() {
             locked(&self.ended_as).get_or_insert(CommandState::Killed);
@@ -294,18 +296,18 @@ impl Task {
         drop(locked(&self.guarded).take());
     }
 
-    /// Hands what came to who watches. The pump does so by itself; this is for the moment a wait ends.
+    /// Passes pending output to the listener. The pump does so on its own; this is for the moment a wait ends.
     pub(super) fn hand_on(&self) {
         hand_on(&self.transcript);
     }
 
-    /// What came since the last report.
+    /// Returns the output since the last report.
     pub(super) fn report(&self, stage: Stage) -> crate::output::Excerpts {
         self.transcript().report(stage)
     }
 }
 
-/// Reads the console until it is closed. It blocks, so that somebody else keeps the time.
+/// Reads the console until it is closed. It blocks, so another thread handles timing.
 fn read(mut console: Box<dyn Read + Send>, pieces: &mpsc::Sender<Vec<u8>>) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(length @ 1..) = console.read(&mut buffer) {
@@ -315,7 +317,7 @@ fn read(mut console: Box<dyn Read + Send>, pieces: &mpsc::Sender<Vec<u8>>) {
     }
 }
 
-/// Takes what was read and hands it on, in bundles.
+/// Passes the read output on, in batches.
 fn pump(came: &mpsc::Receiver<Vec<u8>>, transcript: &Mutex<Transcript>) {
     let mut pending: Option<Instant> = None;
     loop {
@@ -340,14 +342,14 @@ fn pump(came: &mpsc::Receiver<Vec<u8>>, transcript: &Mutex<Transcript>) {
 }
 
 fn hand_on(transcript: &Mutex<Transcript>) {
-    // Not while holding the lock: the watcher may take its time.
+    // Without the lock: the listener may be slow.
     let due = locked(transcript).take_live();
     if let Some((live, text)) = due {
         live(&text);
     }
 }
 
-/// The lock of a value that is whole whatever happened to its last holder.
+/// Locks a value that stays valid even if its last holder panicked.
 pub(super) fn locked<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
