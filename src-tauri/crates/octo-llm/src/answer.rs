@@ -1,4 +1,4 @@
-//! A model's answer read from the bytes of its body.
+//! Reads a model's answer from the bytes of its body.
 
 use crate::{
     Dialect, ErrorClass, ModelEvent, ProviderError, ProviderId, anthropic, bedrock,
@@ -11,25 +11,26 @@ use octo_protocol::{Block, Protocol};
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 
-/// The most bytes one answer may have on its way. The longest honest ones, with a frame of some hundred bytes for each of
-/// some hundred thousand tokens, stay below it; it bounds what a lying server can make us hold.
+/// Maximum bytes of one answer in transit. The longest honest answers, with a frame of some hundred bytes for
+/// each of some hundred thousand tokens, stay below it; it bounds how much a lying server can make Octo buffer.
 pub const MAX_ANSWER: usize = 128 * 1024 * 1024;
 
-/// Reads an answer from the bytes of a streamed body, in whatever pieces they come. Pure.
+/// Reads an answer from the bytes of a streamed body, in pieces of any size. Pure.
 ///
-/// Blocks finish in their order: one that is whole before an earlier one is held back until that is whole too.
+/// Blocks finish in order: a block that is complete before an earlier one is buffered until the earlier one is
+/// complete too.
 pub struct Answer {
     reader: Reader,
     decoder: Box<dyn Decode>,
-    /// The block that finishes next.
+    /// Index of the block that finishes next.
     next: u32,
-    /// Whole blocks behind one that still grows.
+    /// Complete blocks that wait for an earlier, still growing one.
     held: BTreeMap<u32, Block>,
-    /// How many bytes were taken.
+    /// Number of bytes read so far.
     taken: usize,
 }
 
-/// How the events of a body are framed.
+/// Framing of a body's events.
 enum Reader {
     /// Server-sent events.
     Text(SseReader),
@@ -45,7 +46,7 @@ impl Reader {
         }
     }
 
-    /// A last frame without its end. A binary one that is not whole says nothing.
+    /// Returns a last frame that lacks its terminator. An incomplete binary frame yields nothing.
     fn finish(&mut self) -> Option<SseEvent> {
         match self {
             Self::Text(reader) => std::mem::take(reader).finish(),
@@ -57,14 +58,14 @@ impl Reader {
 /// Whether an answer is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// More must come.
+    /// More bytes must follow.
     More,
-    /// The terminal event was read; [`ModelEvent::Finished`] was given.
+    /// The terminal event was read and [`ModelEvent::Finished`] was emitted.
     Whole,
 }
 
 impl Answer {
-    /// An answer of `provider` that has not begun.
+    /// Creates the reader of a new answer from `provider`.
     pub fn new(protocol: Protocol, provider: &ProviderId, dialect: &Dialect) -> Self {
         let decoder: Box<dyn Decode> = match protocol {
             Protocol::Anthropic => Box::new(anthropic::Decoder::new(provider.clone(), dialect.unsigned)),
@@ -81,12 +82,12 @@ impl Answer {
         Self { reader, decoder, next: 0, held: BTreeMap::new(), taken: 0 }
     }
 
-    /// Takes the next bytes. `events` receives what they say, also what came before an error.
+    /// Reads the next bytes and appends their events to `events`, including those that precede an error.
     ///
     /// # Errors
     ///
-    /// Those of the codec's decoder; [`ErrorClass::Malformed`] for frames that are none, and for more than [`MAX_ANSWER`]
-    /// bytes. After an error nothing more may be pushed.
+    /// Returns the errors of the codec's decoder, and [`ErrorClass::Malformed`] for invalid frames and for more
+    /// than [`MAX_ANSWER`] bytes. After an error nothing more may be pushed.
     pub fn push(&mut self, bytes: &[u8], events: &mut Vec<ModelEvent>) -> Result<Progress, ProviderError> {
         self.taken = self.taken.saturating_add(bytes.len());
         if self.taken > MAX_ANSWER {
@@ -105,13 +106,14 @@ impl Answer {
         read.map(|()| Progress::More)
     }
 
-    /// Takes the end of the body. A last frame without its blank line counts if it is whole.
+    /// Reads the end of the body. A last frame without its blank line counts if it is complete.
     ///
     /// # Errors
     ///
-    /// [`ErrorClass::CutOff`] when the answer is not whole; what a whole last frame says went wrong.
+    /// Returns [`ErrorClass::CutOff`] when the answer is incomplete, or the error that a complete last frame
+    /// reports.
     pub fn finish(&mut self, events: &mut Vec<ModelEvent>) -> Result<(), ProviderError> {
-        // A last frame that cannot be read was cut; whether the answer was whole before it is the decoder's word.
+        // An unreadable last frame was cut off; the decoder decides whether the answer was complete before it.
         if let Some(tail) = self.reader.finish()
             && (tail.data.trim() == openai_chat::DONE
                 || serde_json::from_str::<IgnoredAny>(&tail.data).is_ok())

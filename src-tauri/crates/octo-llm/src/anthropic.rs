@@ -1,8 +1,8 @@
-//! Anthropic Messages.
+//! Anthropic Messages codec.
 //!
-//! The encoder writes an allow-list of fields, in a fixed order, and the encoding of a message depends only
-//! on what came before it: but for the `cache_control` markers, a request is a byte-wise prefix of every
-//! later request of the same conversation. This is what keeps the provider's cache hitting.
+//! The encoder writes an allow-list of fields in a fixed order, and the encoding of a message depends only on
+//! the messages before it: apart from the `cache_control` markers, a request is a byte-wise prefix of every
+//! later request of the same conversation. This keeps the provider's cache hitting.
 
 mod decode;
 mod encode;
@@ -12,10 +12,10 @@ pub use encode::encode;
 
 use reqwest::Url;
 
-/// The version of the protocol, sent with every request.
+/// Protocol version, sent with every request.
 pub(crate) const VERSION: &str = "2023-06-01";
 
-/// Where requests go: the base address may or may not end in `/v1`.
+/// Returns the address of requests; the base address may or may not end in `/v1`.
 pub(crate) fn url(base: &Url) -> String {
     let base = base.as_str().trim_end_matches('/');
     if base.ends_with("/v1") { format!("{base}/messages") } else { format!("{base}/v1/messages") }

@@ -1,9 +1,9 @@
-//! AWS Bedrock Converse: its own message format, binary event frames, and requests signed with AWS
-//! credentials where no key is given.
+//! AWS Bedrock Converse codec: a message format of its own, binary event frames, and requests signed with AWS
+//! credentials when there is no key.
 //!
 //! As with [`crate::anthropic`], the blocks of a request are a prefix of the blocks of every later one of the
-//! same conversation, cache points apart. Messages of one side in a row are merged, since the server wants
-//! them to alternate.
+//! same conversation, apart from cache points. Consecutive messages of one side are merged, since the server
+//! requires alternation.
 
 mod credentials;
 mod decode;
@@ -19,12 +19,12 @@ pub(crate) use sign::Unsigned;
 
 use reqwest::Url;
 
-/// The name of the service in a signature.
+/// Service name in a signature.
 const SERVICE: &str = "bedrock";
-/// What the stream's frames are called in `accept`.
+/// Media type of the stream's frames, sent in `accept`.
 pub(crate) const FRAMES: &str = "application/vnd.amazon.eventstream";
 
-/// Where requests for a model go. A model's id may be a whole ARN, with slashes and colons in it.
+/// Returns the address of requests for a model. A model's id may be a whole ARN, with slashes and colons in it.
 pub(crate) fn url(base: &Url, model: &str) -> String {
     let base = base.as_str().trim_end_matches('/');
     let mut url = format!("{base}/model/");

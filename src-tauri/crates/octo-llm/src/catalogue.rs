@@ -1,4 +1,4 @@
-//! The models a provider says it has.
+//! Lists a provider's models.
 
 use crate::{Endpoint, ErrorClass, ProviderError, http, redact::Secrets, transport};
 use octo_protocol::Protocol;
@@ -6,22 +6,22 @@ use reqwest::{Response, Url, header};
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
-/// How long the list may take.
+/// Timeout for the list.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How much of it is read; OpenRouter's list of all its models has a megabyte.
+/// Maximum bytes read from it; OpenRouter's list of all its models is one megabyte.
 const LARGEST: usize = 8 * 1024 * 1024;
-/// How many names are taken; routers have hundreds.
+/// Maximum names read; routers have hundreds.
 const MOST: usize = 2_000;
 
-/// Asks a provider which models it has, with the endpoint's key. Bedrock keeps its list at another host, which
-/// the key was not given for: it is not asked.
+/// Asks a provider for its models, with the endpoint's key. Bedrock keeps its list at another host, for which
+/// the key was not given, so it is not asked.
 ///
 /// # Errors
 ///
-/// As for [`crate::connect`]; [`ErrorClass::NotFound`] where there is no list, [`ErrorClass::Malformed`] where
-/// it is none; and those of the network.
+/// Returns the errors of [`crate::connect`] and of the network, [`ErrorClass::NotFound`] when there is no list,
+/// and [`ErrorClass::Malformed`] when the answer is not one.
 pub async fn list_models(endpoint: Endpoint) -> Result<Vec<String>, ProviderError> {
-    // Checks the address, and that the key may travel to it.
+    // Checks the address, and that the key may be sent to it.
     crate::connect(endpoint.clone())?;
     let base = Url::parse(endpoint.base_url.trim())
         .map_err(|error| ProviderError::new(ErrorClass::Address, error.to_string()))?;
@@ -60,7 +60,7 @@ fn url(protocol: Protocol, base: &Url) -> Result<String, ProviderError> {
     }
 }
 
-/// The names in a list as OpenAI and Anthropic write it. Google's names carry its path.
+/// Reads the names in a list in the format of OpenAI and Anthropic. Google's names include a path.
 pub(crate) fn read(body: &str) -> Result<Vec<String>, ProviderError> {
     if http::is_html(body) {
         return Err(http::web_page());
@@ -77,7 +77,7 @@ pub(crate) fn read(body: &str) -> Result<Vec<String>, ProviderError> {
     Ok(rows.iter().filter_map(name).take(MOST).collect())
 }
 
-/// The body, as far as it goes within a size.
+/// Reads the body, up to a maximum size.
 pub(crate) async fn text(response: &mut Response, most: usize) -> reqwest::Result<String> {
     let mut body = Vec::new();
     while body.len() < most

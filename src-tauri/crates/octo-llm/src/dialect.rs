@@ -5,30 +5,30 @@ use crate::{CacheKind, ModelCard};
 /// How a server differs from its protocol's common form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dialect {
-    /// The field that limits the answer's length (OpenAI Chat).
+    /// Field that limits the answer's length (OpenAI Chat).
     pub output_limit: OutputLimit,
-    /// What becomes of assistant messages without reasoning (OpenAI Chat).
+    /// Treatment of assistant messages without reasoning (OpenAI Chat).
     pub padding: ReasoningPadding,
-    /// What becomes of reasoning without a signature (Anthropic).
+    /// Treatment of reasoning without a signature (Anthropic).
     pub unsigned: UnsignedReasoning,
-    /// The headers the key travels in (Anthropic).
+    /// Headers that carry the key (Anthropic).
     pub key_headers: KeyHeaders,
-    /// The field that names the conversation.
+    /// Field that names the conversation.
     pub cache_key: CacheKey,
-    /// What cache markers look like (OpenAI Chat).
+    /// Form of cache markers (OpenAI Chat).
     pub markers: Markers,
     /// Whether the model takes cache breakpoints (OpenAI Responses, OpenAI Chat).
     pub breakpoints: Breakpoints,
-    /// Whether reasoning is asked for in a form that can be sent back (OpenAI Responses).
+    /// Whether reasoning is requested in a form that can be sent back (OpenAI Responses).
     pub reasoning_items: ReasoningItems,
     /// Whether calls must carry signatures (OpenAI Chat).
     pub signatures: CallSignatures,
 }
 
-/// The field that limits the answer's length.
+/// Field that limits the answer's length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputLimit {
-    /// `max_tokens`, which nearly all servers know.
+    /// `max_tokens`, which nearly all servers support.
     #[default]
     MaxTokens,
     /// `max_completion_tokens`: OpenAI itself, whose reasoning models refuse the older field
@@ -36,27 +36,27 @@ pub enum OutputLimit {
     MaxCompletionTokens,
 }
 
-/// What becomes of assistant messages without reasoning when they are sent back.
+/// Treatment of assistant messages without reasoning when they are sent back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReasoningPadding {
     /// They carry an empty field once an earlier message of the conversation carried one.
     #[default]
     Following,
-    /// They always carry the field: the server is known to ask for it (DeepSeek, Moonshot).
+    /// They always carry the field: the server is known to require it (DeepSeek, Moonshot).
     Always,
 }
 
-/// What becomes of finished reasoning without a signature.
+/// Treatment of finished reasoning without a signature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnsignedReasoning {
-    /// It is sent back as it came: the server does not sign.
+    /// It is sent back unchanged: the server does not sign.
     #[default]
     Keep,
     /// It is not sent back: the server signs, and refuses reasoning it did not sign.
     Drop,
 }
 
-/// The headers the key travels in.
+/// Headers that carry the key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyHeaders {
     /// `x-api-key` alone.
@@ -66,10 +66,10 @@ pub enum KeyHeaders {
     ApiKeyAndBearer,
 }
 
-/// The field that names the conversation, so that its requests meet the cache they filled.
+/// Field that names the conversation, to route its requests to the cache they filled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheKey {
-    /// None is known. OpenAI Responses has a field of its own and writes that.
+    /// No known field. OpenAI Responses has one of its own and writes that.
     #[default]
     Unsent,
     /// `prompt_cache_key` (OpenAI's API reference).
@@ -79,13 +79,13 @@ pub enum CacheKey {
     SessionId,
 }
 
-/// What cache markers look like where the protocol has none of its own.
+/// Form of cache markers in a protocol that defines none.
 ///
-/// Where there are any, content is always a list of parts: a marker must not change the bytes of what it
-/// stands on.
+/// With markers, content is always a list of parts: a marker must not change the bytes of the part it is
+/// attached to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Markers {
-    /// There are none.
+    /// No known markers.
     #[default]
     Unknown,
     /// `cache_control` on a part of a message, as in Anthropic's protocol (OpenRouter, Qwen).
@@ -93,34 +93,35 @@ pub enum Markers {
 }
 
 /// Whether the model takes cache breakpoints (`prompt_cache_breakpoint`: OpenAI, from GPT-5.6 on). A server's
-/// name does not tell, so no host has it by itself: whoever knows the model says so.
+/// name does not reveal this, so no host has it by default: code that knows the model must set it.
 ///
-/// Where it does, everything a breakpoint may stand on is always a list of parts, and the system prompt of a
-/// Responses request is a part of its input: a breakpoint must not change the bytes of what it stands on.
+/// With breakpoints, everything that may carry one is always a list of parts, and the system prompt of a
+/// Responses request is part of its input: a breakpoint must not change the bytes of the part it is attached
+/// to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Breakpoints {
-    /// It is not known to.
+    /// Not known to take breakpoints.
     #[default]
     Unknown,
-    /// It does.
+    /// Takes explicit breakpoints.
     Explicit,
 }
 
-/// Whether reasoning is asked for in a form that can be sent back.
+/// Whether reasoning is requested in a form that can be sent back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReasoningItems {
-    /// Encrypted, since the server keeps nothing.
+    /// Encrypted, since the server stores nothing.
     #[default]
     Encrypted,
-    /// Not at all: a model that does not reason refuses the wish ("Encrypted content is not supported with
+    /// Not requested: a model that does not reason rejects the field ("Encrypted content is not supported with
     /// this model").
     Unasked,
 }
 
-/// Whether calls that go back must carry the signature they came with.
+/// Whether calls that are sent back must carry their original signature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CallSignatures {
-    /// What they came with goes back with them; nothing is asked for.
+    /// Signatures are sent back if present; none is required.
     #[default]
     Kept,
     /// Newer models refuse a conversation in which one is missing (Google's guide to thought signatures).
@@ -128,7 +129,7 @@ pub enum CallSignatures {
 }
 
 impl Dialect {
-    /// The dialect of a known host; the common form for any other. Hosts are compared whole.
+    /// Returns the dialect of a known host, and the common form for any other. Hosts are compared in full.
     pub fn of_host(host: &str) -> Self {
         let common = Self::default();
         match host {
@@ -156,7 +157,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect for a model of which this is known.
+    /// Returns the dialect adjusted to a model with these facts.
     #[must_use]
     pub fn for_model(self, card: &ModelCard) -> Self {
         let breakpoints = match card.caching.kind {

@@ -1,10 +1,10 @@
-//! How much a model is asked to reason, in each vendor's words. Which words a model knows is a matter of its
-//! facts; a wish one vendor has no word for becomes its nearest.
+//! Reasoning effort in each vendor's terms. The presets say which levels a model supports; a level that a
+//! vendor does not have becomes the nearest one.
 
 use octo_protocol::Effort;
 use serde_json::{Map, Value, json};
 
-/// OpenAI's word (`reasoning_effort`, `reasoning.effort`).
+/// Returns OpenAI's value (`reasoning_effort`, `reasoning.effort`).
 pub(crate) fn openai(effort: Effort) -> &'static str {
     match effort {
         Effort::Off => "none",
@@ -17,7 +17,8 @@ pub(crate) fn openai(effort: Effort) -> &'static str {
     }
 }
 
-/// Anthropic's fields: how to think, and how much effort to make. Without thinking there is none to measure.
+/// Returns Anthropic's fields: the kind of thinking, and the effort. Without thinking there is no effort to
+/// set.
 pub(crate) fn anthropic(effort: Effort) -> Map<String, Value> {
     let word = match effort {
         Effort::Off => {

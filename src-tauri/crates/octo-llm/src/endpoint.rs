@@ -1,4 +1,4 @@
-//! Where a model lives, and whether it may be spoken to there.
+//! A model's endpoint, and the rules for connecting to it.
 
 use crate::{
     Dialect, ErrorClass, Network, Provider, ProviderError, ProviderId, bedrock::AwsEnvironment,
@@ -12,7 +12,7 @@ use std::{
     sync::Arc,
 };
 
-/// A server, how it is spoken to, and the key for it.
+/// A server, its protocol, and the key for it.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     /// The protocol.
@@ -23,15 +23,15 @@ pub struct Endpoint {
     pub key: Option<SecretString>,
     /// How this server differs from the protocol's common form.
     pub dialect: Dialect,
-    /// How it is reached.
+    /// How the server is reached.
     pub network: Network,
-    /// Where the credentials for it are, where there is no key (Bedrock).
+    /// Source of the credentials when there is no key (Bedrock).
     pub aws: AwsEnvironment,
 }
 
 impl Endpoint {
-    /// An endpoint with the dialect its host is known for, reached as the system reaches it; for Bedrock
-    /// with this process's AWS environment.
+    /// Creates an endpoint with the dialect of its host and the system's network settings; for Bedrock with
+    /// this process's AWS environment.
     pub fn new(protocol: Protocol, base_url: impl Into<String>, key: Option<SecretString>) -> Self {
         let base_url = base_url.into();
         let dialect = Url::parse(&base_url).ok().and_then(|url| url.host_str().map(Dialect::of_host));
@@ -47,50 +47,51 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// A header of the person's may be a key, and AWS credentials may hold a token that is one.
+    /// Returns whether requests carry a key. A header set by the person may be one, and AWS credentials may
+    /// contain a token that is one.
     fn carries(&self) -> Carries {
         let secret = self.key.is_some() || !self.network.headers.is_empty();
         if secret || self.protocol == Protocol::Bedrock { Carries::Key } else { Carries::Conversation }
     }
 }
 
-/// Makes the endpoint's provider. Nothing is sent.
+/// Creates the endpoint's provider. Sends nothing.
 ///
 /// # Errors
 ///
-/// [`ErrorClass::Address`] when the address is not an http(s) address of a host, or holds a query, a
-/// fragment or credentials. [`ErrorClass::Insecure`] when plain http would leave this machine with a key,
-/// or leave the private network at all. [`ErrorClass::Auth`] when the key cannot stand in a header.
-/// [`ErrorClass::Header`], [`ErrorClass::Proxy`] and [`ErrorClass::Certificate`] when the network settings
-/// cannot be used.
+/// Returns [`ErrorClass::Address`] when the address is not an http(s) address of a host, or contains a query, a
+/// fragment or credentials. Returns [`ErrorClass::Insecure`] when plain http would leave this machine with a
+/// key, or leave the private network at all, and [`ErrorClass::Auth`] when the key is not a valid header value.
+/// Returns [`ErrorClass::Header`], [`ErrorClass::Proxy`] and [`ErrorClass::Certificate`] when the network
+/// settings cannot be used.
 pub fn connect(endpoint: Endpoint) -> Result<Arc<dyn Provider>, ProviderError> {
     let url = parse(&endpoint.base_url)?;
     guard(&url, endpoint.carries())?;
     Ok(Arc::new(Transport::new(endpoint, url)?))
 }
 
-/// The scheme, host and port a key is bound to, for example `https://api.anthropic.com` or
-/// `http://127.0.0.1:8080`; a scheme's usual port is left out.
+/// Returns the scheme, host and port that a key is bound to, for example `https://api.anthropic.com` or
+/// `http://127.0.0.1:8080`; a scheme's default port is omitted.
 ///
 /// # Errors
 ///
-/// [`ErrorClass::Address`], as for [`connect`].
+/// Returns [`ErrorClass::Address`], as [`connect`] does.
 pub fn host_of(base_url: &str) -> Result<String, ProviderError> {
     Ok(parse(base_url)?.origin().ascii_serialization())
 }
 
-/// The same, of a server that may be sent a key: by https, or on this machine.
+/// Like [`host_of`], for a server that may be sent a key: over https, or on this machine.
 ///
 /// # Errors
 ///
-/// [`ErrorClass::Address`], [`ErrorClass::Insecure`], as for [`connect`].
+/// Returns [`ErrorClass::Address`] or [`ErrorClass::Insecure`], as [`connect`] does.
 pub fn keyed_host(base_url: &str) -> Result<String, ProviderError> {
     let url = parse(base_url)?;
     guard(&url, Carries::Key)?;
     Ok(url.origin().ascii_serialization())
 }
 
-/// The name of a protocol at a host, as in `anthropic@api.anthropic.com`.
+/// Returns the name of a protocol at a host, as in `anthropic@api.anthropic.com`.
 pub(crate) fn provider_id(protocol: Protocol, url: &Url) -> ProviderId {
     let name = match protocol {
         Protocol::Anthropic => "anthropic",
@@ -128,8 +129,8 @@ enum Carries {
     Conversation,
 }
 
-/// Plain http may reach this machine; without a key also the private network (a model on another computer
-/// of the house); nothing else.
+/// Rejects insecure addresses. Plain http may reach this machine; without a key also the private network (a
+/// model on another computer in the house); nothing else.
 fn guard(url: &Url, carries: Carries) -> Result<(), ProviderError> {
     if url.scheme() == "https" {
         return Ok(());
@@ -148,7 +149,7 @@ fn guard(url: &Url, carries: Carries) -> Result<(), ProviderError> {
     }
 }
 
-/// How far a request to an address travels.
+/// Network distance of an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
     Machine,
@@ -156,8 +157,8 @@ pub(crate) enum Reach {
     World,
 }
 
-/// How far a request to `url` travels, as far as its text tells. Names are not looked up: an answer of the
-/// name service is no ground for trust.
+/// Returns the network distance of `url`, judged from its text. Names are not resolved: a DNS answer is no
+/// basis for trust.
 pub(crate) fn reach(url: &Url) -> Reach {
     let host = url.host_str().unwrap_or_default();
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);

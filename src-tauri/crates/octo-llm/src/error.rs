@@ -1,21 +1,21 @@
-//! How a model call can fail.
+//! Errors of a model call.
 
 use octo_protocol::{ApiError, ErrorCode};
 use std::time::Duration;
 
-/// How a model call can fail, by what can be done about it.
+/// An error of a model call, classified by the possible response to it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{class:?}: {message}")]
 pub struct ProviderError {
-    /// What can be done about it.
+    /// Class that decides how to respond.
     pub class: ErrorClass,
-    /// What the provider or the network said, at most 500 characters, without secrets.
+    /// Message of the provider or the network, at most 500 characters, without secrets.
     pub message: String,
-    /// How long the provider asked to wait.
+    /// Wait that the provider requested.
     pub retry_after: Option<Duration>,
 }
 
-/// What can be done about a failed call.
+/// Class of a failed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorClass {
     /// The key is wrong or missing.
@@ -24,7 +24,7 @@ pub enum ErrorClass {
     Billing,
     /// The key may not use this model or endpoint.
     Forbidden,
-    /// There is no such model or endpoint.
+    /// The model or endpoint does not exist.
     NotFound,
     /// Too many requests.
     RateLimited,
@@ -34,29 +34,29 @@ pub enum ErrorClass {
     Network,
     /// The stream ended before its terminal event.
     CutOff,
-    /// What came back is not what the protocol says: an HTML page, broken JSON.
+    /// The response does not follow the protocol: an HTML page, broken JSON.
     Malformed,
     /// The conversation is too long for the model.
     ContextTooLong,
     /// The request is wrong and will stay wrong.
     Invalid,
-    /// The server's address is not one: no http(s), no host, a query, a name and password in it.
+    /// The server's address is invalid: no http(s), no host, a query, a name and password in it.
     Address,
     /// The key or the conversation would cross the network unencrypted.
     Insecure,
-    /// A header given by the person cannot be sent.
+    /// A header set by the person cannot be sent.
     Header,
-    /// The proxy's address is not one.
+    /// The proxy's address is invalid.
     Proxy,
-    /// The certificates given by the person are none.
+    /// The certificates supplied by the person are invalid.
     Certificate,
-    /// The server showed a certificate that cannot be verified: trying again shows the same one.
+    /// The server presented a certificate that cannot be verified; a retry gets the same one.
     Untrusted,
-    /// The system's keychain has the key and does not give it: it is locked, or said no.
+    /// The system's keychain has the key but does not return it: it is locked, or refused.
     KeyUnread,
-    /// The key is in a keychain that is not there in this run.
+    /// The key is in a keychain that is unavailable in this run.
     NoKeychain,
-    /// The model was removed from the list: no server was asked.
+    /// The model was removed from the list; no server was called.
     Removed,
     /// The call was cancelled by its token.
     Cancelled,
@@ -86,7 +86,7 @@ impl ErrorClass {
         }
     }
 
-    /// The key of the words for it.
+    /// Returns the key of its message.
     pub fn key(self) -> &'static str {
         match self {
             Self::Auth => "provider.auth",
@@ -115,12 +115,12 @@ impl ErrorClass {
 }
 
 impl ProviderError {
-    /// An error of a class.
+    /// Creates an error of a class.
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
         Self { class, message: message.into(), retry_after: None }
     }
 
-    /// As clients see it.
+    /// Converts the error to its form for clients.
     pub fn to_api(&self) -> ApiError {
         let error = ApiError::new(self.class.key()).detail(&self.message);
         let error = if self.class.is_retryable() { error.retryable() } else { error };

@@ -1,42 +1,41 @@
-//! What a model's stream says.
+//! Events of a model's stream.
 
 use crate::Billed;
 use octo_protocol::Block;
 
-/// One thing a stream said. Block indexes count from 0 without gaps, whatever the wire's own numbers are.
+/// One event of a stream. Block indexes count from 0 without gaps, regardless of the wire's own numbers.
 ///
-/// A stream is good only if it ends with [`ModelEvent::Finished`]; a stream that ends without it ends with
-/// an error instead.
+/// A stream is good only if it ends with [`ModelEvent::Finished`]; otherwise it ends with an error.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelEvent {
     /// A block began.
     BlockStarted {
-        /// Its place.
+        /// Index of the block.
         block: u32,
-        /// What it is.
+        /// Kind of the block.
         kind: BlockKind,
     },
     /// A block grew.
     Delta {
-        /// Its place.
+        /// Index of the block.
         block: u32,
         /// The new text (or new arguments of a call).
         text: String,
     },
-    /// A block is whole; blocks finish in their order. Its `ToolCall` carries a fresh [`octo_protocol::CallId`].
+    /// A block is complete; blocks finish in order. Its `ToolCall` carries a fresh [`octo_protocol::CallId`].
     BlockFinished {
-        /// Its place.
+        /// Index of the block.
         block: u32,
         /// The block.
         content: Block,
     },
-    /// What the call cost so far; later figures replace earlier ones.
+    /// Cost of the call so far; later figures replace earlier ones.
     Usage(Billed),
     /// The answer is over.
     Finished(FinishReason),
 }
 
-/// What a block is.
+/// Kind of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockKind {
     /// Text.
@@ -53,10 +52,10 @@ pub enum BlockKind {
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FinishReason {
-    /// The model was done, or waits for tool results.
+    /// The model finished, or waits for tool results.
     Stop,
     /// The output limit was reached.
     Length,
-    /// The provider refused to go on.
+    /// The provider refused to continue.
     Refused,
 }

@@ -1,7 +1,7 @@
-//! Binary event frames (`application/vnd.amazon.eventstream`) from bytes that arrive in any pieces.
+//! Reads binary event frames (`application/vnd.amazon.eventstream`) from bytes in pieces of any size.
 //!
-//! Frames are cut out here, bounded, and read by `aws-smithy-eventstream`, checksums included. What comes out
-//! has the form of a server-sent event, so that everything behind it is the same for both framings.
+//! This module cuts out and bounds the frames; `aws-smithy-eventstream` parses them and verifies the checksums.
+//! The result has the form of a server-sent event, so all later code is the same for both framings.
 
 use crate::{ErrorClass, ProviderError, sse};
 use aws_smithy_eventstream::frame::read_message_from;
@@ -9,24 +9,25 @@ use aws_smithy_types::event_stream::{HeaderValue, Message};
 use bytes::{Buf, BytesMut};
 use serde_json::{Value, json};
 
-/// The name of the event an exception becomes.
+/// Event name that an exception is given.
 pub(crate) const EXCEPTION: &str = "exception";
-/// The shortest frame: a prelude of twelve bytes and a checksum of four.
+/// Length of the shortest frame: a prelude of twelve bytes and a checksum of four.
 const SHORTEST: usize = 16;
 
-/// Reads frames from bytes pushed in any pieces.
+/// Reads frames from bytes pushed in pieces of any size.
 #[derive(Debug, Default)]
 pub(crate) struct EventStreamReader {
     held: BytesMut,
 }
 
 impl EventStreamReader {
-    /// Takes the next bytes and gives the events they complete.
+    /// Reads the next bytes and appends the events they complete.
     ///
     /// # Errors
     ///
-    /// [`ErrorClass::Malformed`] when a frame is longer than [`sse::MAX_FRAME`], shorter than any frame can
-    /// be, or its checksums do not fit. Events completed by the same bytes before that are in `events`.
+    /// Returns [`ErrorClass::Malformed`] when a frame is longer than [`sse::MAX_FRAME`], shorter than any frame
+    /// can be, or its checksums do not match. `events` keeps the events completed before that by the same
+    /// bytes.
     pub(crate) fn push(
         &mut self,
         bytes: &[u8],
@@ -53,8 +54,8 @@ fn malformed(what: String) -> ProviderError {
     ProviderError::new(ErrorClass::Malformed, format!("The stream holds {what}."))
 }
 
-/// An event under its name, with its payload; an exception as an event called [`EXCEPTION`], an object with
-/// its `type` and `message`. Other kinds of message say nothing.
+/// Converts a message to an event with its name and payload; an exception becomes an event named [`EXCEPTION`],
+/// an object with its `type` and `message`. Other kinds of message yield nothing.
 fn event(message: &Message) -> Result<Option<sse::SseEvent>, ProviderError> {
     let header = |name: &str| {
         let found = message.headers().iter().find(|header| header.name().as_str() == name)?;
@@ -199,7 +200,7 @@ mod tests {
         #[test]
         fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200), length in 16_u8..120) {
             let _ = read(&[&bytes]);
-            // With a plausible length the frame itself is read.
+            // With a plausible length the frame itself is parsed.
             let _ = read(&[&[0, 0, 0, length], &bytes]);
         }
     }

@@ -1,56 +1,58 @@
-//! What a request should have read from the cache, and why it did not. Pure.
+//! Estimates how much of a request the cache should have served, and explains a shortfall. Pure.
 //!
-//! The measure is a conversation that only grew: what a model's call left in the cache, its next call reads.
-//! [`expected`] says how much that is, from what the provider reported of the call before; whatever takes it
-//! away (a changed tool, a pause) is not subtracted but named by [`explain`].
+//! The baseline is a conversation that only grew: a model's call leaves entries in the cache that its next call
+//! reads. [`expected`] computes that amount from the usage the provider reported for the previous call; a cause
+//! of loss (a changed tool, a pause) is not subtracted but named by [`explain`].
 
 use crate::{CacheKind, Caching, ModelRequest};
 use octo_protocol::{Block, CacheMiss, Effort, Millis, Role, Usage};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Bytes of a token, as far as an estimate goes.
+/// Estimated bytes of a token.
 const TOKEN: u64 = 4;
-/// A shortfall below this share of what was expected is none: providers round, and templates add a little.
+/// Share of the expected tokens below which a shortfall is ignored: providers round, and templates add a
+/// little.
 const TOLERANCE: f64 = 0.02;
-/// The same where what was expected is itself estimated.
+/// The same tolerance when the expectation is itself estimated.
 const ROUGH_TOLERANCE: f64 = 0.5;
 
-/// A small digest of a request, enough to say later what changed. Keep the last one of each model a session
-/// asks: switching to and back is then compared with what that model last saw.
+/// A small digest of a request, enough to determine later which part changed. Keep the last digest for each
+/// model that a session calls: after a switch away and back, the request is compared with the last digest of
+/// that model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sent {
     /// The vendor's name of the model.
     pub model: String,
-    /// How much it was asked to reason; some providers keep a cache for each.
+    /// Requested reasoning effort; some providers keep a cache for each.
     pub effort: Option<Effort>,
-    /// The tools.
+    /// Digest of the tools.
     pub tools: Piece,
-    /// The system prompt.
+    /// Digest of the system prompt.
     pub system: Piece,
-    /// The messages.
+    /// Digests of the messages.
     pub messages: Vec<Piece>,
-    /// The message (by index) behind which the last marker went.
+    /// Message (by index) that the last marker followed.
     pub marked: Option<usize>,
-    /// The last message (by index) on the person's side, where providers with breakpoints set one themselves.
+    /// Last message (by index) on the person's side, where providers with breakpoints set one themselves.
     pub last_said: Option<usize>,
-    /// When it began. Entries live from here.
+    /// Start of the request. The lifetime of entries counts from here.
     pub started_at: Millis,
-    /// What the provider billed for it, once it said so.
+    /// Usage that the provider billed; `None` until it is reported.
     pub usage: Option<Usage>,
 }
 
-/// A piece of a request.
+/// Digest of a part of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Piece {
-    /// The beginning of its hash.
+    /// First bits of its hash.
     pub hash: u64,
-    /// Its tokens, estimated.
+    /// Estimated tokens.
     pub tokens: u64,
 }
 
 impl Sent {
-    /// The digest of a request that begins now.
+    /// Digests a request that begins now.
     pub fn new(request: &ModelRequest, started_at: Millis) -> Self {
         let mut tools = Digest::default();
         for tool in request.tools.iter() {
@@ -80,13 +82,13 @@ impl Sent {
         }
     }
 
-    /// What the provider billed for it.
+    /// Sets the usage that the provider billed.
     #[must_use]
     pub fn billed(self, usage: Usage) -> Self {
         Self { usage: Some(usage), ..self }
     }
 
-    /// How many of its messages the cache holds after it, and the tokens up to there, estimated.
+    /// Returns how many of its messages the cache contains after it, and the estimated tokens up to there.
     fn covered(&self, caching: &Caching) -> (usize, u64) {
         let messages = match caching.kind {
             CacheKind::None => return (0, 0),
@@ -101,33 +103,33 @@ impl Sent {
     }
 }
 
-/// What a request should have read, had the conversation only grown.
+/// Cache read that a request should have achieved if the conversation only grew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expected {
-    /// In tokens.
+    /// Number of tokens.
     pub tokens: u64,
-    /// What the figure stands on.
+    /// Basis of the figure.
     pub basis: Basis,
-    /// How many messages it covers.
+    /// Number of messages it covers.
     pub messages: usize,
-    /// How long what it covers lives unread; none where that is not known.
+    /// Lifetime of the covered entries without a read; `None` if unknown.
     pub life: Option<Duration>,
-    /// The shortest prefix the provider keeps, in tokens.
+    /// Length of the shortest prefix the provider caches, in tokens.
     pub minimum: u64,
 }
 
-/// What an [`Expected`] stands on.
+/// Basis of an [`Expected`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// The provider's own count of the call before.
+    /// The provider's own count for the previous call.
     Reported,
-    /// The bytes that were sent.
+    /// The sent bytes.
     Estimated,
 }
 
-/// What the next request should read of what `previous`, the last request of the same model in the same
-/// conversation, left behind. None where the provider is not known to cache.
+/// Returns how much the next request should read from the entries of `previous`, the last request of the same
+/// model in the same conversation. `None` if the provider is not known to cache.
 pub fn expected(previous: &Sent, caching: &Caching) -> Option<Expected> {
     let (messages, estimate) = previous.covered(caching);
     let (reported, step) = match caching.kind {
@@ -148,11 +150,11 @@ pub fn expected(previous: &Sent, caching: &Caching) -> Option<Expected> {
     Some(Expected { tokens: tokens / step * step, basis, messages, life, minimum })
 }
 
-/// Why `now` read less than expected; none where it did not. `elapsed` is from the start of `previous` to the
-/// start of `now`.
+/// Explains why `now` read less than expected; `None` if it did not. `elapsed` is the time from the start of
+/// `previous` to the start of `now`.
 ///
-/// The first segment that changed is named, in the order of the request; a pause counts only where nothing
-/// changed, since a change would have cost the same without it.
+/// Names the first segment that changed, in the order of the request; a pause counts only when nothing changed,
+/// since a change would have cost the same without it.
 pub fn explain(
     expected: &Expected,
     actual: &Usage,
@@ -207,14 +209,14 @@ struct Digest {
 
 impl Digest {
     fn text(&mut self, text: &str) -> &mut Self {
-        // With its length, so that two texts cannot be taken for one.
+        // The length is included, so two texts cannot be confused.
         self.hasher.update(&text.len().to_le_bytes()).update(text.as_bytes());
         self.bytes += text.len() as u64;
         self
     }
 
     fn block(&mut self, request: &ModelRequest, block: &Block) {
-        // What stands for a picture or a document depends on whether it is sent as it is.
+        // The substitute for a picture or a document depends on whether it is sent as such.
         let form = |is_shown| if is_shown { "shown" } else { "named" };
         match block {
             Block::Text { text } => self.text("text").text(text),

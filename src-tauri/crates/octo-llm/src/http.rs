@@ -1,21 +1,22 @@
-//! What an HTTP answer that is no stream means.
+//! Classifies HTTP answers that are not a stream.
 
 use crate::{ErrorClass, ProviderError};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 use std::time::{Duration, SystemTime};
 
-/// What stands for a page meant for a browser.
+/// Message that replaces a page meant for a browser.
 const HTML_PAGE: &str = "The server sent a web page instead of an answer.";
 
-/// A field that only a whole answer has: Anthropic's, Chat Completions', that of Responses and Bedrock.
+/// Fields that only a complete answer has: Anthropic's, Chat Completions', and the one of Responses and
+/// Bedrock.
 const WHOLE_ANSWER: [&str; 3] = ["content", "choices", "output"];
-/// Characters of a body that has no message of its own.
+/// Maximum characters shown of a body without a message of its own.
 const EXCERPT: usize = 200;
-/// Characters of any message.
+/// Maximum characters of any message.
 pub(crate) const MESSAGE: usize = 500;
 
-/// The error an answer with `status` means; `body` may be cut.
+/// Returns the error for an answer with `status`; `body` may be truncated.
 pub(crate) fn refusal(status: u16, headers: &HeaderMap, body: &str, now: SystemTime) -> ProviderError {
     let message = message_of(body);
     let class = named_by_aws(headers, &message).unwrap_or_else(|| class_of(status, &message));
@@ -25,12 +26,14 @@ pub(crate) fn refusal(status: u16, headers: &HeaderMap, body: &str, now: SystemT
     ProviderError { class, message: shown, retry_after }
 }
 
-/// AWS names the exception in a header: a wrong signature has the status of a missing right.
+/// Classifies an error by AWS's header with the exception's name: a wrong signature has the same status as a
+/// missing permission.
 fn named_by_aws(headers: &HeaderMap, message: &str) -> Option<ErrorClass> {
     exception_class(headers.get("x-amzn-errortype")?.to_str().ok()?, message)
 }
 
-/// The error an error object inside a good answer means: in a stream, or as a whole body with status 200.
+/// Returns the error for an error object inside a successful answer: in a stream, or as a whole body with
+/// status 200.
 pub(crate) fn reported(error: &Value) -> ProviderError {
     let message = message_in(error).unwrap_or_else(|| error.to_string());
     let name = |field: &str| error.get(field).and_then(Value::as_str).unwrap_or_default();
@@ -40,13 +43,13 @@ pub(crate) fn reported(error: &Value) -> ProviderError {
         (Some(class), _) => class,
         (None, Some(status)) if status >= 300 => class_of(status, &message),
         (None, _) if is_overflow(&message) => ErrorClass::ContextTooLong,
-        // The call had been accepted, so what broke it is on their side.
+        // The server had accepted the call, so the fault is on its side.
         (None, _) => ErrorClass::Overloaded,
     };
     ProviderError::new(class, message)
 }
 
-/// The error an AWS exception inside a stream means, an object with its `type` and `message`.
+/// Returns the error for an AWS exception inside a stream, an object with its `type` and `message`.
 pub(crate) fn exception(said: &Value) -> ProviderError {
     let name = said.get("type").and_then(Value::as_str).unwrap_or_default();
     let message = said.get("message").and_then(Value::as_str).unwrap_or_default();
@@ -54,9 +57,9 @@ pub(crate) fn exception(said: &Value) -> ProviderError {
     ProviderError::new(class, if message.is_empty() { name } else { message })
 }
 
-/// The class of an AWS exception by its name, whatever the case of its first letter.
+/// Returns the class of an AWS exception by its name, ignoring the case of its first letter.
 fn exception_class(name: &str, message: &str) -> Option<ErrorClass> {
-    // A header may hold `Name:address`, a body `namespace#Name`.
+    // A header may contain `Name:address`, a body `namespace#Name`.
     let name = name.split(':').next().unwrap_or_default();
     let name = name.rsplit('#').next().unwrap_or_default().to_ascii_lowercase();
     Some(match name.as_str() {
@@ -82,12 +85,12 @@ fn exception_class(name: &str, message: &str) -> Option<ErrorClass> {
     })
 }
 
-/// The error a page for a browser means, whatever its status.
+/// Returns the error for a browser page, whatever its status.
 pub(crate) fn web_page() -> ProviderError {
     ProviderError::new(ErrorClass::Malformed, HTML_PAGE)
 }
 
-/// The error a whole answer with status 200 means where a stream was due.
+/// Returns the error for a complete answer with status 200 in place of a stream.
 pub(crate) fn not_a_stream(body: &str) -> ProviderError {
     if is_html(body) {
         return web_page();
@@ -95,7 +98,7 @@ pub(crate) fn not_a_stream(body: &str) -> ProviderError {
     let body = serde_json::from_str::<Value>(body).unwrap_or_default();
     match body.get("error") {
         Some(error) if !error.is_null() => reported(error),
-        // A model did answer, and was paid for it; it would be so every time.
+        // A model did answer, and was paid; a retry would only repeat that.
         _ if WHOLE_ANSWER.iter().any(|field| body.get(field).is_some()) => ProviderError::new(
             ErrorClass::Invalid,
             "The server cannot stream: it sent its whole answer at once.",
@@ -104,7 +107,8 @@ pub(crate) fn not_a_stream(body: &str) -> ProviderError {
     }
 }
 
-/// The class of an error by its vendor's name (`error.type` of Anthropic, `error.type` or `error.code` of OpenAI).
+/// Returns the class of an error by its vendor's name (`error.type` of Anthropic, `error.type` or `error.code`
+/// of OpenAI).
 fn named_class(name: &str, message: &str) -> Option<ErrorClass> {
     Some(match name {
         "overloaded_error" | "api_error" | "server_error" | "timeout_error" | "service_unavailable" => {
@@ -128,17 +132,17 @@ fn class_of(status: u16, message: &str) -> ErrorClass {
         402 => ErrorClass::Billing,
         403 if speaks_of_quota(message) => ErrorClass::Billing,
         403 => ErrorClass::Forbidden,
-        // A redirect is not followed: the key was given for this address and no other.
+        // Redirects are not followed: the key was given for this address only.
         300..=399 | 404 | 405 | 410 => ErrorClass::NotFound,
         400 | 422 if is_overflow(message) => ErrorClass::ContextTooLong,
-        // The body is larger than the server takes: what it says about tokens makes no difference.
+        // The body is larger than the server accepts, regardless of its message about tokens.
         413 => ErrorClass::ContextTooLong,
-        // OpenAI answers an empty account with 429 as well; waiting does not fill it.
+        // OpenAI also answers an empty account with 429; waiting does not fill it.
         429 if is_empty_account(message) => ErrorClass::Billing,
         429 => ErrorClass::RateLimited,
-        // 408 and 409: the vendors' own clients try these again.
+        // 408 and 409: the vendors' own clients retry these.
         408 | 409 | 425 | 500..=599 => ErrorClass::Overloaded,
-        // Google's word for a wrong key.
+        // Google's message for a wrong key.
         400 if message.to_lowercase().contains("api key not valid") => ErrorClass::Auth,
         // Some proxies wrap a vendor's throttling in a 400.
         400 if is_throttling(message) => ErrorClass::RateLimited,
@@ -153,7 +157,8 @@ fn speaks_of_quota(message: &str) -> bool {
         .any(|word| message.contains(word))
 }
 
-/// Google says the same sentence of its limits for a minute, and then when to come back.
+/// Returns whether the message reports an empty account. Google uses the same sentence for its per-minute
+/// limits, but then adds a retry time.
 fn is_empty_account(message: &str) -> bool {
     let message = message.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|words| message.contains(words));
@@ -166,7 +171,8 @@ fn is_throttling(message: &str) -> bool {
     message.contains("throttlingexception") || message.contains("too many requests")
 }
 
-/// Whether an error's words say that the conversation is too long. Vendors have no common code for it.
+/// Returns whether an error's message says that the conversation is too long. Vendors have no common code for
+/// it.
 pub(crate) fn is_overflow(message: &str) -> bool {
     const PHRASES: &[&str] = &[
         "context length",
@@ -202,7 +208,7 @@ pub(crate) fn is_overflow(message: &str) -> bool {
     PHRASES.iter().any(|phrase| message.contains(phrase)) || compares_tokens(&message)
 }
 
-/// Whether the words hold "«number» tokens > «number»".
+/// Returns whether the message contains "«number» tokens > «number»".
 fn compares_tokens(message: &str) -> bool {
     let words: Vec<&str> = message.split_whitespace().collect();
     let is_number = |word: &str| word.starts_with(|character: char| character.is_ascii_digit());
@@ -214,7 +220,8 @@ fn compares_tokens(message: &str) -> bool {
     })
 }
 
-/// The message in a body: `error.message`, `message`, `error` as text, else the body's beginning.
+/// Extracts the message from a body: `error.message`, `message`, `error` as text, otherwise the start of the
+/// body.
 fn message_of(body: &str) -> String {
     if is_html(body) {
         return HTML_PAGE.to_owned();
@@ -231,7 +238,7 @@ fn message_of(body: &str) -> String {
     found.unwrap_or_else(|| shorten(body.trim(), EXCERPT))
 }
 
-/// What is in a list of one: Google's compatible endpoint wraps its errors so.
+/// Unwraps a list of one: Google's compatible endpoint wraps its errors like this.
 fn only(body: &Value) -> &Value {
     match body.as_array().map(Vec::as_slice) {
         Some([only]) => only,
@@ -239,7 +246,7 @@ fn only(body: &Value) -> &Value {
     }
 }
 
-/// How long Google asks to wait, which it says in the body: a detail with `retryDelay`, as in `26s`.
+/// Returns the wait Google requests in the body: a detail with `retryDelay`, as in `26s`.
 fn retry_delay(body: &str) -> Option<Duration> {
     let body = serde_json::from_str::<Value>(body.trim()).ok()?;
     let details = only(&body).pointer("/error/details")?.as_array()?;
@@ -248,8 +255,8 @@ fn retry_delay(body: &str) -> Option<Duration> {
     (number.is_finite() && number >= 0.0).then(|| seconds(number))
 }
 
-/// The `message` of an error object, or the object itself where it is text. OpenAI's `code` is put after
-/// the message where the message lacks it, since some messages mean nothing without.
+/// Returns the `message` of an error object, or the object itself if it is text. OpenAI's `code` is appended if
+/// the message lacks it, since some messages mean nothing without it.
 fn message_in(error: &Value) -> Option<String> {
     if let Some(text) = error.as_str() {
         return Some(text.to_owned());
@@ -267,17 +274,17 @@ pub(crate) fn is_html(body: &str) -> bool {
     start.starts_with("<!doctype html") || start.starts_with("<html") || start.starts_with("<head")
 }
 
-/// The first `most` characters.
+/// Returns the first `most` characters.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     text.chars().take(most).collect()
 }
 
-/// A time no `Duration` holds is as good as for ever.
+/// Converts seconds; a time too long for a `Duration` becomes the longest one.
 fn seconds(number: f64) -> Duration {
     Duration::try_from_secs_f64(number).unwrap_or(Duration::MAX)
 }
 
-/// How long the server asks to wait: `retry-after-ms`, or `retry-after` as seconds or as a date.
+/// Returns the wait the server requests: `retry-after-ms`, or `retry-after` as seconds or as a date.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
@@ -287,7 +294,7 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let asked = text(RETRY_AFTER.as_str())?;
     match number(asked) {
         Some(asked) => Some(seconds(asked)),
-        // A date that has passed means now.
+        // A past date means now.
         None => {
             httpdate::parse_http_date(asked).ok().map(|date| date.duration_since(now).unwrap_or_default())
         }
@@ -332,7 +339,7 @@ mod tests {
             let body = serde_json::json!({ "error": { "message": message } }).to_string();
             let class = if expected { ErrorClass::ContextTooLong } else { ErrorClass::Invalid };
             assert_eq!(plain(400, &body).class, class, "{message:?}");
-            // The same words with another status mean what the status says.
+            // With another status, the same message means whatever that status says.
             assert_eq!(plain(503, &body).class, ErrorClass::Overloaded, "{message:?}");
         }
     }

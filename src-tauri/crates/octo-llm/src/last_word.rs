@@ -1,27 +1,28 @@
-//! How long a server may keep a stream alive without saying anything in it.
+//! Limits how long a server may keep a stream alive without any content.
 
 use crate::{ErrorClass, ProviderError};
 use std::time::{Duration, Instant};
 
-/// How long bytes may come (comments, pings, a frame without an end) in which nothing of an answer is. Longer than any
-/// model is known to think without a word; silence without bytes is over sooner, see [`crate::transport::READ_TIMEOUT`].
+/// Longest time that bytes (comments, pings, an unterminated frame) may arrive without any part of an answer.
+/// Longer than any model is known to think without output; silence without bytes ends sooner, see
+/// [`crate::transport::READ_TIMEOUT`].
 const LONGEST: Duration = Duration::from_secs(30 * 60);
 
-/// When a stream last said anything.
+/// Time of a stream's last content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LastWord(Instant);
 
 impl LastWord {
-    /// The stream begins.
+    /// Starts the measurement at the beginning of the stream.
     pub(crate) fn at(now: Instant) -> Self {
         Self(now)
     }
 
-    /// Bytes came that said so many things.
+    /// Records that bytes arrived which yielded `events` events.
     ///
     /// # Errors
     ///
-    /// [`ErrorClass::Network`] when nothing was said for too long.
+    /// Returns [`ErrorClass::Network`] when there was no content for too long.
     pub(crate) fn heard(&mut self, events: usize, now: Instant) -> Result<(), ProviderError> {
         if events > 0 {
             self.0 = now;

@@ -1,13 +1,11 @@
 //! Providers of language models as stateless streams.
 //!
-//! A [`Provider`] turns one [`ModelRequest`] into one stream of [`ModelEvent`]s, and nothing more: no
-//! retry, no tool loop, no memory. Each wire format is two pure halves, an encoder and a decoder, tested
-//! on recorded streams; the transport between them is the same for all. [`connect`] makes a provider from
-//! an [`Endpoint`].
+//! A [`Provider`] turns one [`ModelRequest`] into one stream of [`ModelEvent`]s, and nothing more: no retry, no
+//! tool loop, no memory. Each wire format is a pure encoder and a pure decoder, tested on recorded streams; all
+//! share one transport between them. [`connect`] makes a provider from an [`Endpoint`].
 //!
-//! What callers decide with, beside the stream: [`RetryPolicy`] (whether and when to try again),
-//! [`plan`] (where cache markers go), [`Presets`] (what a model takes and costs), [`host_of`] (what a key is
-//! bound to).
+//! Callers also decide with [`RetryPolicy`] (whether and when to retry), [`plan`] (where to set cache markers),
+//! [`Presets`] (a model's capabilities and prices) and [`host_of`] (the host a key is bound to).
 
 mod answer;
 pub mod anthropic;

@@ -7,22 +7,22 @@ use reqwest::{Client, Url, redirect};
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long a server on this machine may take to accept a connection.
+/// Timeout for a local server to accept a connection.
 const CONNECT: Duration = Duration::from_millis(500);
-/// How long it may take to answer. One that loads a model answers all the same.
+/// Timeout for its answer. A server that is loading a model answers nevertheless.
 const ANSWER: Duration = Duration::from_secs(2);
-/// How much of an answer is read. A list of a thousand models has less.
+/// Maximum bytes read of an answer. A list of a thousand models is smaller.
 const LARGEST: usize = 2 * 1024 * 1024;
-/// How many names are taken.
+/// Maximum names read.
 const MOST: usize = 500;
 
-/// Looks for the presets' local servers at their addresses. Only this machine is asked (the presets cannot name
-/// another), without a proxy and without following redirects. What answers must be what the preset says it is,
-/// and have a model; anything else is not reported.
+/// Looks for the presets' local servers at their addresses. Asks only this machine (the presets cannot name
+/// another), without a proxy and without following redirects. A server must be of the preset's kind and have a
+/// model; anything else is not reported.
 ///
 /// # Errors
 ///
-/// [`ErrorClass::Network`] when the system lets nothing be asked at all. That no server answers is no error.
+/// Returns [`ErrorClass::Network`] when the system prevents any request. A missing answer is not an error.
 pub async fn find_local_servers(presets: &Presets) -> Result<Vec<LocalServer>, ProviderError> {
     let client = Client::builder()
         .user_agent(concat!("octo/", env!("CARGO_PKG_VERSION")))
@@ -64,7 +64,7 @@ async fn look(client: &Client, preset: &Preset, kind: LocalKind, address: &Addre
     })
 }
 
-/// The JSON at a path of the server, whatever path its address has.
+/// Returns the JSON at a path of the server, ignoring the path of its address.
 async fn ask(client: &Client, base: &Url, path: &str) -> Option<Value> {
     let mut url = base.clone();
     url.set_path(path);
@@ -73,19 +73,19 @@ async fn ask(client: &Client, base: &Url, path: &str) -> Option<Value> {
     serde_json::from_str(&body).ok()
 }
 
-/// The models of Ollama's `/api/tags`: each has a digest, which no other server's list has.
+/// Reads the models from Ollama's `/api/tags`: each has a digest, which no other server's list has.
 fn ollama(answer: &Value) -> Option<Vec<String>> {
     names(answer.get("models")?, "name", |row| row.get("digest").is_some_and(Value::is_string))
 }
 
-/// The models of LM Studio's `/api/v1/models` that answer questions.
+/// Reads the models from LM Studio's `/api/v1/models` that answer questions.
 fn lm_studio(answer: &Value) -> Option<Vec<String>> {
     let rows = answer.get("models")?;
     let rows: Vec<Value> = rows.as_array()?.iter().filter(|row| answers_questions(row)).cloned().collect();
     names(&Value::Array(rows), "key", |row| row.get("loaded_instances").is_some_and(Value::is_array))
 }
 
-/// The models of LM Studio's older `/api/v0/models` that answer questions.
+/// Reads the models from LM Studio's older `/api/v0/models` that answer questions.
 fn lm_studio_v0(answer: &Value) -> Option<Vec<String>> {
     let rows = answer.get("data")?;
     let rows: Vec<Value> = rows.as_array()?.iter().filter(|row| answers_questions(row)).cloned().collect();
@@ -96,13 +96,13 @@ fn answers_questions(row: &Value) -> bool {
     matches!(row.get("type").and_then(Value::as_str), Some("llm" | "vlm"))
 }
 
-/// The models of a `/v1/models` that all belong to one kind of server.
+/// Reads the models from a `/v1/models` whose owner is one kind of server throughout.
 fn owned_by(owner: &str, answer: &Value) -> Option<Vec<String>> {
     let is_owned = |row: &Value| row.get("owned_by").and_then(Value::as_str) == Some(owner);
     names(answer.get("data")?, "id", is_owned)
 }
 
-/// The names in a list whose every row is what it should be.
+/// Returns the names in a list, if every row passes the check.
 fn names(rows: &Value, field: &str, fits: impl Fn(&Value) -> bool) -> Option<Vec<String>> {
     let name = |row: &Value| {
         let name = row.get(field)?.as_str()?;

@@ -1,5 +1,5 @@
-//! How a server is reached: through which proxy, with which headers of the person's, and which certificates
-//! are trusted beside the system's. TLS is always verified.
+//! How a server is reached: the proxy, the person's headers, and the certificates trusted in addition to the
+//! system's. TLS is always verified.
 
 use crate::{
     Endpoint, ErrorClass, ProviderError, connect,
@@ -18,26 +18,26 @@ use secrecy::{ExposeSecret, SecretString};
 pub struct Network {
     /// The proxy.
     pub proxy: Proxy,
-    /// Headers sent with every request, beside Octo's own. Their values are secrets.
+    /// Headers sent with every request, in addition to Octo's own. Their values are secrets.
     pub headers: Vec<(String, SecretString)>,
-    /// Certificates of authorities trusted beside the system's, as PEM.
+    /// Certificates of authorities trusted in addition to the system's, as PEM.
     pub extra_ca: Option<Vec<u8>>,
 }
 
-/// The proxy requests go through. This machine itself is never reached through one, nor is plain http to
-/// the private network: such a conversation was allowed because it stays near.
+/// Proxy for requests. This machine is never reached through one, nor is plain http to the private network:
+/// such a conversation was allowed because it stays local.
 #[derive(Clone, Debug, Default)]
 pub enum Proxy {
-    /// The system's, where it names one. Only for addresses of the world.
+    /// The system's proxy, if it has one. Only for public addresses.
     #[default]
     System,
-    /// None.
+    /// No proxy.
     None,
-    /// This one, as [`proxy_address`] reads it; it may hold a name and a password.
+    /// This proxy, as [`proxy_address`] reads it; it may contain a name and a password.
     Manual(SecretString),
 }
 
-/// Names no header of the person's may have, since the request's meaning, its framing or its key hang on them.
+/// Names that the person's headers may not use, since the request's meaning, framing or key depend on them.
 const RESERVED: &[&str] = &[
     "accept",
     "authorization",
@@ -56,29 +56,31 @@ const RESERVED: &[&str] = &[
     "upgrade",
     "x-api-key",
 ];
-/// This machine, as a proxy's exceptions name it.
+/// This machine, in the form of a proxy's exception list.
 const MACHINE: &str = "localhost,127.0.0.0/8,::1";
-/// The beginning of the names of what is signed for AWS.
+/// Name prefix of the headers signed for AWS.
 const RESERVED_PREFIX: &str = "x-amz-";
 
 impl Network {
-    /// Whether this can be used, before anything is sent.
+    /// Checks that the settings can be used, before anything is sent.
     ///
     /// # Errors
     ///
-    /// [`ErrorClass::Header`], [`ErrorClass::Proxy`] and [`ErrorClass::Certificate`], as for [`crate::connect`].
+    /// Returns [`ErrorClass::Header`], [`ErrorClass::Proxy`] and [`ErrorClass::Certificate`], as
+    /// [`crate::connect`] does.
     pub fn check(&self) -> Result<(), ProviderError> {
-        // Only setting a client up reads certificates to their ends. Nothing is sent to this host, which is none.
+        // Only building a client parses certificates completely. Nothing is sent to this host, which does not
+        // exist.
         let nowhere = Endpoint::new(Protocol::OpenaiChat, "https://models.invalid", None);
         connect(Endpoint { network: self.clone(), ..nowhere }).map(drop)
     }
 
-    /// The headers, checked.
+    /// Returns the headers, checked.
     ///
     /// # Errors
     ///
-    /// [`ErrorClass::Header`] for a name or a value that cannot be sent, for a name that is Octo's own, and
-    /// for a name given twice. Values are never in the message, nor are names that are none.
+    /// Returns [`ErrorClass::Header`] for a name or a value that cannot be sent, for a name that Octo uses
+    /// itself, and for a duplicate name. Values and invalid names are never in the message.
     pub(crate) fn header_map(&self) -> Result<HeaderMap, ProviderError> {
         let wrong = |why: String| ProviderError::new(ErrorClass::Header, why);
         let mut headers = HeaderMap::with_capacity(self.headers.len());
@@ -100,7 +102,7 @@ impl Network {
         Ok(headers)
     }
 
-    /// Learns what must not leave with an error.
+    /// Adds the values that must not appear in an error.
     pub(crate) fn secrets(&self, secrets: &mut Secrets) {
         for (_, value) in &self.headers {
             secrets.learn(&SecretString::from(value.expose_secret().trim()), "[header]");
@@ -114,13 +116,13 @@ impl Network {
         }
     }
 
-    /// Sets a client up for a server at `base`: the proxy (or none) and the certificates trusted beside the
-    /// system's. The headers are not part of it: they are for a model's server alone.
+    /// Configures a client for a server at `base`: the proxy (or none) and the certificates trusted in addition
+    /// to the system's. The headers are not included: they are for a model's server only.
     ///
     /// # Errors
     ///
-    /// [`ErrorClass::Proxy`] when the proxy's address is not one; [`ErrorClass::Certificate`] when the
-    /// certificates cannot be read, or there are none.
+    /// Returns [`ErrorClass::Proxy`] when the proxy's address is invalid, and [`ErrorClass::Certificate`] when
+    /// the certificates cannot be read, or there are none.
     pub fn apply(&self, builder: ClientBuilder, base: &Url) -> Result<ClientBuilder, ProviderError> {
         let proxy = self.proxy()?;
         let builder = match (self.road(base), proxy) {
@@ -134,12 +136,13 @@ impl Network {
         }
     }
 
-    /// Sets up any client of the world this way, for what makes its clients by itself: the proxy (or none) and the
-    /// certificates trusted beside the system's. All is checked before, so that setting one up does not fail.
+    /// Configures clients for public addresses, for code that builds its own clients: the proxy (or none) and
+    /// the certificates trusted in addition to the system's. Everything is checked first, so building a client
+    /// does not fail.
     ///
     /// # Errors
     ///
-    /// As for [`Self::apply`].
+    /// Returns the errors of [`Self::apply`].
     pub fn dress(
         &self,
     ) -> Result<impl Fn(ClientBuilder) -> ClientBuilder + Send + Sync + use<>, ProviderError> {
@@ -167,7 +170,7 @@ impl Network {
         }
     }
 
-    /// The manual proxy; checked also where it is not used.
+    /// Returns the manual proxy, which is also checked when it is not used.
     fn proxy(&self) -> Result<Option<reqwest::Proxy>, ProviderError> {
         let Proxy::Manual(address) = &self.proxy else { return Ok(None) };
         let url = proxy_address(address.expose_secret())?;
@@ -177,14 +180,15 @@ impl Network {
     }
 }
 
-/// The kinds of proxies. By `socks5` names are looked up here, by `socks5h` at the proxy.
+/// Supported kinds of proxies. `socks5` resolves names on this machine, `socks5h` at the proxy.
 const PROXIES: [&str; 4] = ["http", "https", "socks5", "socks5h"];
 
-/// Reads a proxy's address.
+/// Parses a proxy's address.
 ///
 /// # Errors
 ///
-/// [`ErrorClass::Proxy`] when it is none; the address is not in the message, since it may hold a password.
+/// Returns [`ErrorClass::Proxy`] when it is invalid; the address is not in the message, since it may contain a
+/// password.
 pub fn proxy_address(address: &str) -> Result<Url, ProviderError> {
     let wrong = |why: &str| ProviderError::new(ErrorClass::Proxy, why);
     let url = Url::parse(address.trim()).map_err(|_| wrong("The proxy's address is not an address."))?;
@@ -196,7 +200,7 @@ pub fn proxy_address(address: &str) -> Result<Url, ProviderError> {
     Ok(url)
 }
 
-/// Which way requests to a server go.
+/// Route of requests to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Road {
     Direct,

@@ -1,7 +1,7 @@
-//! OpenAI Chat Completions, as spoken by many servers.
+//! OpenAI Chat Completions codec, a protocol that many servers speak.
 //!
-//! As with [`crate::anthropic`], a request is a byte-wise prefix of every later one of the same
-//! conversation, markers apart. Servers of this protocol cache by themselves; some take markers as well.
+//! As with [`crate::anthropic`], a request is a byte-wise prefix of every later one of the same conversation,
+//! apart from markers. Servers of this protocol cache automatically; some also take markers.
 
 mod decode;
 mod encode;
@@ -13,10 +13,10 @@ pub use encode::encode;
 
 use reqwest::Url;
 
-/// The data that ends a stream; the only data that is no JSON.
+/// Data that ends a stream; the only data that is not JSON.
 pub(crate) const DONE: &str = "[DONE]";
 
-/// Where requests go.
+/// Returns the address of requests.
 pub(crate) fn url(base: &Url) -> String {
     format!("{}/chat/completions", base.as_str().trim_end_matches('/'))
 }

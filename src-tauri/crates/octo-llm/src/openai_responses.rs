@@ -1,8 +1,8 @@
-//! OpenAI Responses: items in, items out, nothing kept by the server.
+//! OpenAI Responses codec: items in, items out, nothing stored by the server.
 //!
 //! As with [`crate::anthropic`], a request is a byte-wise prefix of every later one of the same conversation,
-//! breakpoints apart. The server stores nothing (`store: false`), so the reasoning a model goes on from comes
-//! back to us encrypted and is sent again as it came.
+//! apart from breakpoints. The server stores nothing (`store: false`), so the reasoning a model continues from
+//! is returned encrypted and sent back unchanged.
 
 mod decode;
 mod encode;
@@ -12,7 +12,7 @@ pub use encode::encode;
 
 use reqwest::Url;
 
-/// Where requests go.
+/// Returns the address of requests.
 pub(crate) fn url(base: &Url) -> String {
     format!("{}/responses", base.as_str().trim_end_matches('/'))
 }

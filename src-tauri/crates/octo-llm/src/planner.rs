@@ -1,30 +1,30 @@
-//! Where cache markers go in a conversation. Pure.
+//! Decides where to set cache markers in a conversation. Pure.
 //!
 //! # The policy
 //!
-//! Measured with the simulated Anthropic cache at 3 / 15 / 3.75 / 6 / 0.3 $ per million tokens and a fixed prefix of
-//! 3,000 tokens: dollars, and their ratio to a harness that writes each token once and reads it afterwards. The chats
-//! have 11 pauses each, log-normal with a median of 40 s and one in eight over five minutes. `tests/cache/policies.rs`
-//! holds the decision with fewer chats.
+//! Measured with the simulated Anthropic cache at 3 / 15 / 3.75 / 6 / 0.3 $ per million tokens and a fixed
+//! prefix of 3,000 tokens: dollars, and their ratio to a harness that writes each token once and reads it
+//! afterwards. The chats have 11 pauses each, log-normal with a median of 40 s and one in eight over five
+//! minutes. `tests/cache/policies.rs` verifies the decision with fewer chats.
 //!
-//! | | 40 tool turns | 40 chats | the same, kept warm | 8 sessions, 4 min apart | 15 min apart |
+//! |policy | 40 tool turns | 40 chats | the same, kept warm | 8 sessions, 4 min apart | 15 min apart |
 //! |-|-|-|-|-|-|
-//! | two rolling markers | 0.376 (1.000) | 23.78 (1.188) | 21.34 (1.067) | 0.356 (1.314) | 0.356 (1.314) |
-//! | and one behind tools and system | 0.376 (1.000) | 23.78 (1.188) | 21.34 (1.067) | 0.279 (1.027) | 0.356 (1.314) |
-//! | that one for an hour | 0.383 (1.019) | 23.41 (1.170) | 21.52 (1.076) | 0.286 (1.054) | 0.286 (1.054) |
-//! | finished turns for an hour too | 0.383 (1.019) | 24.99 (1.249) | 21.88 (1.093) | 0.286 (1.054) | 0.286 (1.054) |
-//! | everything for an hour | 0.444 (1.181) | 23.36 (1.167) | 23.95 (1.197) | 0.337 (1.243) | 0.337 (1.243) |
+//! |two rolling markers | 0.376 (1.000) | 23.78 (1.188) | 21.34 (1.067) | 0.356 (1.314) | 0.356 (1.314) |
+//! |plus one after tools and system | 0.376 (1.000) | 23.78 (1.188) | 21.34 (1.067) | 0.279 (1.027) | 0.356 (1.314) |
+//! |the latter for an hour | 0.383 (1.019) | 23.41 (1.170) | 21.52 (1.076) | 0.286 (1.054) | 0.286 (1.054) |
+//! |finished turns for an hour too | 0.383 (1.019) | 24.99 (1.249) | 21.88 (1.093) | 0.286 (1.054) | 0.286 (1.054) |
+//! |everything for an hour | 0.444 (1.181) | 23.36 (1.167) | 23.95 (1.197) | 0.337 (1.243) | 0.337 (1.243) |
 //!
-//! So the default is five minutes everywhere, with a marker behind tools and system that all sessions of a profile
-//! share, and warm-keeping (see [`keep_warm`](crate::keep_warm)) for the pauses. An hour for tools and system would
-//! pay only for a person who mostly begins a session between five minutes and an hour after the last one ended. An
-//! hour for everything costs twice the write price on every token: on chats with pauses it beats five minutes by two
-//! percent where nothing is kept warm, and loses eighteen on work without pauses.
+//! So the default is five minutes everywhere, with a marker after tools and system that all sessions of a
+//! profile share, and warm-keeping (see [`keep_warm`](crate::keep_warm)) for the pauses. An hour for tools and
+//! system would pay only for a person who mostly begins a session between five minutes and an hour after the
+//! last one ended. An hour throughout costs twice the write price on every token: on chats with pauses it beats
+//! five minutes by two percent without warm-keeping, and loses eighteen percent on work without pauses.
 
 use crate::{CacheKind, CachePlan, Caching, Life};
 use octo_protocol::{Block, Message, ModelId, Role, SessionId};
 
-/// What is known of a conversation when a request is made of it.
+/// Shape of a conversation at the time of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
     messages: &'a [Message],
@@ -34,69 +34,71 @@ pub struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// All messages of the request; the next one will have them too.
+    /// Creates a layout of all messages of the request, assuming the next one will include them too.
     pub fn new(messages: &'a [Message]) -> Self {
         Self { messages, lasting: messages.len(), model: None, conversation: None }
     }
 
-    /// So many messages at the end are not in the next request (the instruction of a compaction is one).
+    /// Declares that the next request lacks the last `count` messages (for example the instruction of a
+    /// compaction).
     #[must_use]
     pub fn vanishing(self, count: usize) -> Self {
         Self { lasting: self.messages.len().saturating_sub(count), ..self }
     }
 
-    /// The model that is asked. Messages by another one were not sent to its cache.
+    /// Sets the model of the call. Messages of another model were not sent to its cache.
     #[must_use]
     pub fn asked_of(self, model: ModelId) -> Self {
         Self { model: Some(model), ..self }
     }
 
-    /// The session whose conversation it is. A sub-agent's is its root's, whose prefix it shares.
+    /// Sets the session of the conversation. For a sub-agent it is the root session, whose prefix it shares.
     #[must_use]
     pub fn of(self, session: SessionId) -> Self {
         Self { conversation: Some(session), ..self }
     }
 }
 
-/// How long markers are asked to live. What a provider does not offer gives way to the nearest it does.
+/// Requested lifetimes of markers. A lifetime that a provider does not offer is replaced by the nearest one it
+/// does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkerPolicy {
-    /// Behind tools and system prompt; none for no marker there.
+    /// Lifetime of the marker after tools and system prompt; `None` for no marker there.
     pub fixed: Option<Life>,
-    /// Behind the turns before the current one.
+    /// Lifetime after the turns before the current one.
     pub finished: Life,
-    /// Behind the current turn.
+    /// Lifetime after the current turn.
     pub current: Life,
 }
 
 impl Default for MarkerPolicy {
-    /// The cheapest of those measured.
+    /// Returns the cheapest of the measured policies.
     fn default() -> Self {
         Self { fixed: Some(Life::FiveMinutes), finished: Life::FiveMinutes, current: Life::FiveMinutes }
     }
 }
 
-/// What a request asks of the cache.
+/// Plans the cache markers of a request.
 ///
-/// Markers (and breakpoints) are worth most in this order; what does not fit is left out:
+/// Markers (and breakpoints) are worth most in this order; those over the limit are left out:
 ///
-/// 1. The last message that lasts: what this call writes.
-/// 2. The end of the model's call before: the message before its last answer. An entry was written exactly
-///    there, so it is found at the marker itself, however much was appended since: a long answer, a large
-///    batch of results, queued messages, or the turns of another model that was switched to and back.
-/// 3. The end of the turn before. Reading it keeps it alive for free, so that taking back a whole turn, however
-///    long, still reads everything before it.
-/// 4. Where the first two are further apart than is looked back, the last message still within reach of the
-///    earlier one: a later call whose tail was taken back finds it from there.
+/// 1. The last lasting message: this call writes up to there.
+/// 2. The end of the model's previous call: the message before its last answer. An entry was written exactly
+///   there, so the marker itself finds it, however much was appended since: a long answer, a large batch of
+///   results, queued messages, or the turns of another model after a switch away and back.
+/// 3. The end of the previous turn. Reading it keeps it alive for free, so after taking back a whole turn of
+///   any length, everything before it is still read.
+/// 4. If the first two are further apart than the lookback, the last message within reach of the earlier one: a
+///   later call whose tail was taken back finds it from there.
 ///
-/// A message is eligible when it is on the person's side: those always hold a block that takes a marker, while
-/// a model's message may hold nothing but reasoning, which takes none. Messages that will vanish are never
-/// marked: an entry behind one could not be read again.
+/// A message is eligible if it is on the person's side: those always contain a block that takes a marker, while
+/// a model's message may contain only reasoning, which takes none. Messages that will vanish are never marked:
+/// an entry after one could not be read again.
 pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> CachePlan {
     let key = layout.conversation.map(|session| format!("octo-{session}"));
     let (limit, lookback, lives): (_, _, &[Life]) = match &caching.kind {
         CacheKind::Markers { limit, lookback, lives } => (*limit, *lookback, lives),
-        // Their life is not asked for.
+        // Their lifetime cannot be requested.
         CacheKind::Breakpoints { limit, lookback, .. } => (*limit, *lookback, &[]),
         CacheKind::Prefix { keyed: true, .. } => return CachePlan { key, ..CachePlan::default() },
         CacheKind::None
@@ -115,7 +117,7 @@ pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> Ca
         let is_finished = turn.is_some_and(|turn| index <= turn);
         offered(if is_finished { policy.finished } else { policy.current })
     };
-    // A provider with breakpoints sets one behind the newest message by itself.
+    // A provider with breakpoints automatically sets one after the newest message.
     let set_already = matches!(caching.kind, CacheKind::Breakpoints { .. }).then_some(layout.messages.len());
     let mut messages: Vec<(usize, Life)> = places
         .into_iter()
@@ -124,7 +126,7 @@ pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> Ca
         .map(|index| (index, life_of(index)))
         .collect();
     messages.sort_unstable_by_key(|mark| mark.0);
-    // Longer lives must come first.
+    // Longer lifetimes must precede shorter ones.
     let mut longest = Life::FiveMinutes;
     for (_, life) in messages.iter_mut().rev() {
         longest = longest.max(*life);
@@ -134,7 +136,7 @@ pub fn plan(layout: &Layout<'_>, caching: &Caching, policy: &MarkerPolicy) -> Ca
     CachePlan { fixed, messages, key }
 }
 
-/// The messages that are worth a marker, most worth first.
+/// Returns the messages worth a marker, most valuable first.
 fn places(layout: &Layout<'_>, lookback: usize) -> Vec<usize> {
     let Some(last) = layout.eligible_before(layout.lasting) else { return Vec::new() };
     let mut places = vec![last];
@@ -163,7 +165,7 @@ impl Layout<'_> {
         (0..end.min(self.messages.len())).rev().find(|index| self.is_eligible(*index))
     }
 
-    /// Where the model's call before the one that ends with message `last` ended.
+    /// Returns where the model's previous call ended, before the call that ends with message `last`.
     fn call_before(&self, last: usize) -> Option<usize> {
         let is_answer = |message: &Message| {
             let by_it =
@@ -174,7 +176,7 @@ impl Layout<'_> {
         self.eligible_before(answer)
     }
 
-    /// Where the last call of the turn before the current one ended.
+    /// Returns where the last call of the previous turn ended.
     fn turn_before(&self) -> Option<usize> {
         let lasting = self.messages.get(..self.lasting)?;
         let current = lasting.last()?.turn;
@@ -183,8 +185,8 @@ impl Layout<'_> {
     }
 }
 
-/// Positions between the end of message `from` and the end of message `to`. Each block is one, but calls in
-/// a row are one together, and so are results in a row.
+/// Counts the positions between the end of message `from` and the end of message `to`. Each block is one, but
+/// consecutive calls are one together, and so are consecutive results.
 fn positions(messages: &[Message], from: usize, to: usize) -> usize {
     let blocks = messages.iter().take(to + 1).skip(from + 1).flat_map(|message| &message.blocks);
     let mut last = Run::Other;
@@ -206,7 +208,7 @@ fn positions(messages: &[Message], from: usize, to: usize) -> usize {
             count += 1;
         }
         if matches!(block, Block::Document { .. }) {
-            // Its path goes before it, as a block of its own.
+            // Its path precedes it, as a block of its own.
             count += 1;
         }
         last = run;
@@ -226,7 +228,8 @@ mod tests {
     use super::*;
     use octo_protocol::{CallId, CallStatus, MessageId, Meta, Origin, ToolCall, ToolResult, TurnId};
 
-    /// `u` and `a` with so many text blocks, `c` and `r` with so many calls or results.
+    /// Builds a conversation: `u` and `a` with that many text blocks, `c` and `r` with that many calls or
+    /// results.
     fn conversation(outline: &[(char, usize)]) -> Vec<Message> {
         outline
             .iter()
@@ -269,15 +272,15 @@ mod tests {
             (&[('u', 1), ('u', 1)], vec![1]),
             (&[('u', 1), ('a', 1), ('u', 1)], vec![0, 2]),
             (&[('u', 1), ('c', 1), ('r', 1), ('c', 1), ('r', 1)], vec![2, 4]),
-            // Queued messages behind the results do not move the mark off the end of the call before.
+            // Queued messages after the results do not move the mark from the end of the previous call.
             (&[('u', 1), ('c', 3), ('r', 3), ('u', 1), ('u', 1)], vec![0, 4]),
             (&[('u', 1), ('a', 1)], vec![0]),
-            // Calls in a row are one position, and so are results.
+            // Consecutive calls are one position, and so are results.
             (&[('u', 1), ('c', 40), ('r', 40)], vec![0, 2]),
-            // 18 + 1 and 19 + 1 positions: the marker's own position counts, so nineteen apart is in reach.
+            // 18 + 1 and 19 + 1 positions: the marker's own position counts, so nineteen apart is within reach.
             (&[('u', 1), ('a', 18), ('u', 1)], vec![0, 2]),
             (&[('u', 1), ('a', 19), ('u', 1)], vec![0, 2]),
-            // Beyond reach, the last message within it is marked too.
+            // Out of reach, so the last message within reach is marked too.
             (&[('u', 1), ('a', 5), ('u', 5), ('u', 5), ('u', 15)], vec![0, 3, 4]),
             (&[('u', 1), ('a', 30), ('u', 1), ('u', 1)], vec![0, 3]),
         ] {

@@ -1,10 +1,10 @@
-//! What is known of providers and models, as dated data.
+//! Facts about providers and models, as dated data.
 //!
-//! `presets.json` beside this crate's manifest holds the table and is compiled in; a file of the same form in
-//! the home is laid over it ([`Presets::load`]). What a model *is* (window, pictures, efforts) is in the table
-//! of models; what it costs and how it is cached belongs to the provider that serves it, since the same model
-//! has other prices elsewhere. What no row says is unknown: figures then are [`ModelCard::unknown`]'s, and a
-//! price is none at all.
+//! `presets.json` in this crate's folder contains the table and is compiled in; a file of the same format in
+//! Octo's home overrides it ([`Presets::load`]). A model's properties (window, pictures, efforts) are in the
+//! table of models; its prices and caching belong to the provider that serves it, since the same model has
+//! other prices elsewhere. Facts that no row states are unknown: the figures are then those of
+//! [`ModelCard::unknown`], and the price is `None`.
 
 mod card;
 mod file;
@@ -20,53 +20,53 @@ use file::{Line, Table};
 use octo_protocol::{ApiError, PresetAddress, PresetInfo, PresetList, PresetModel, Protocol};
 use std::{collections::HashSet, path::Path, sync::LazyLock};
 
-/// The built-in table.
+/// Built-in table.
 const BUILT_IN: &str = include_str!("../presets.json");
-/// The version of the form this code reads. It changes when an older file could no longer be read.
+/// Format version this code reads. It changes when older files become unreadable.
 const VERSION: u32 = 1;
-/// The largest file that is read from the home. The built-in one has a twentieth of it.
+/// Maximum size of the file in the home. The built-in one has a twentieth of it.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-/// What is known of providers and models.
+/// Facts about providers and models.
 #[derive(Clone, Debug)]
 pub struct Presets {
     table: Table,
     warnings: Vec<PresetsError>,
 }
 
-/// Why a table was not used.
+/// Reason why a table was not used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PresetsError {
     /// The file cannot be read.
     #[error("{path}: {why}")]
     Unreadable {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// What the system says.
+        /// Message of the system.
         why: String,
     },
-    /// It is not of the form.
+    /// The file does not follow the format.
     #[error("{path}: {why}")]
     Malformed {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// What is wrong, with line and column.
+        /// Parse error, with line and column.
         why: String,
     },
-    /// It is of a version this Octo does not know.
+    /// This Octo does not know the file's version.
     #[error("{path}: version {version}")]
     Version {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// The version it has.
+        /// The file's version.
         version: u32,
     },
-    /// It is of the form, but says something that cannot be.
+    /// The file follows the format, but states something impossible.
     #[error("{path}: {why}")]
     Unsound {
-        /// Which file.
+        /// Path of the file.
         path: String,
-        /// What cannot be.
+        /// The impossible statement.
         why: String,
     },
 }
@@ -92,19 +92,19 @@ impl From<&PresetsError> for ApiError {
 
 static COMPILED_IN: LazyLock<Presets> = LazyLock::new(|| match Table::read(BUILT_IN, "presets.json") {
     Ok(table) => Presets { table, warnings: Vec::new() },
-    // The tests forbid it; were it to happen, every model is an unknown one and the page says why.
+    // The tests rule this out; if it did happen, every model would be unknown and the page would say why.
     Err(error) => Presets { table: Table::default(), warnings: vec![error] },
 });
 
 impl Presets {
-    /// The table Octo comes with.
+    /// Returns the table built into Octo.
     pub fn built_in() -> Self {
         COMPILED_IN.clone()
     }
 
-    /// The built-in table with a file of the person's own laid over it: providers (by id) and models (by name)
-    /// it names replace those of the table or are added. There being no file is the usual case. One that cannot
-    /// be used is named in the warnings and not used at all.
+    /// Loads the built-in table and overrides it with the person's own file: its providers (by id) and models
+    /// (by name) replace those of the table or are added. Usually there is no file. An unusable one is ignored
+    /// and named in the warnings.
     pub fn load(path: &Path) -> (Self, Vec<PresetsError>) {
         let mut presets = Self::built_in();
         match read(path).and_then(|own| own.map_or(Ok(None), |own| presets.table.with(own, path).map(Some))) {
@@ -116,13 +116,13 @@ impl Presets {
         (presets, warnings)
     }
 
-    /// The provider an address belongs to: one of its addresses, or one below it; else one that is served from
-    /// the same host. The names of this machine are one host.
+    /// Returns the provider an address belongs to: one with this address or a parent of it, otherwise one
+    /// served from the same host. All names of this machine count as one host.
     pub fn provider_of(&self, base_url: &str) -> Option<&Preset> {
         self.at(base_url).map(|(preset, _)| preset)
     }
 
-    /// What is known of a model at an address.
+    /// Returns the facts about a model at an address.
     pub fn card(&self, protocol: Protocol, base_url: &str, model: &str) -> ModelCard {
         self.table.card(self.at(base_url), protocol, model)
     }
@@ -141,7 +141,7 @@ impl Presets {
         if let Some((preset, address, _)) = below.max_by_key(|(_, _, place)| place.path.len()) {
             return Some((preset, if address.priced { Priced::AsListed } else { Priced::Otherwise }));
         }
-        // Elsewhere at its host may be another offer of it: a plan, a batch queue.
+        // Elsewhere at its host may be another offer of the provider: a plan, a batch queue.
         if let Some((preset, _, _)) = places().find(|(_, _, place)| place.host == asked.host) {
             return Some((preset, Priced::Otherwise));
         }
@@ -149,17 +149,17 @@ impl Presets {
         Some((preset, Priced::AsListed))
     }
 
-    /// The providers, in the order they are offered.
+    /// Returns the providers, in display order.
     pub fn providers(&self) -> &[Preset] {
         &self.table.providers
     }
 
-    /// The provider with an id.
+    /// Returns the provider with an id.
     pub fn provider(&self, id: &str) -> Option<&Preset> {
         self.table.providers.iter().find(|preset| preset.id == id)
     }
 
-    /// As a page shows them.
+    /// Converts the table to the form a page shows.
     pub fn list(&self) -> PresetList {
         PresetList {
             presets: self.table.providers.iter().map(|preset| self.info(preset)).collect(),
@@ -198,7 +198,7 @@ impl Presets {
 
 impl Table {
     fn read(text: &str, path: &str) -> Result<Self, PresetsError> {
-        /// What every version of the form has.
+        /// Fields that every version of the format has.
         #[derive(serde::Deserialize)]
         struct Versioned {
             version: u32,
@@ -216,7 +216,7 @@ impl Table {
         Ok(table)
     }
 
-    /// This table with another laid over it.
+    /// Returns this table overridden by another.
     fn with(&self, own: Self, path: &Path) -> Result<Self, PresetsError> {
         let mut table = self.clone();
         lay_over(&mut table.providers, own.providers, |preset| preset.id.clone());
@@ -235,7 +235,7 @@ impl Table {
 fn lay_over<T>(rows: &mut Vec<T>, own: Vec<T>, id: impl Fn(&T) -> String) {
     let replaced: HashSet<String> = own.iter().map(&id).collect();
     let mut own: Vec<Option<T>> = own.into_iter().map(Some).collect();
-    // A replaced row keeps its place: the order is the order in which providers are offered.
+    // A replaced row keeps its position, which is the display order of providers.
     for row in rows.iter_mut().filter(|row| replaced.contains(&id(row))) {
         let wanted = id(row);
         let found = own.iter_mut().find(|own| own.as_ref().is_some_and(|own| id(own) == wanted));
@@ -246,7 +246,7 @@ fn lay_over<T>(rows: &mut Vec<T>, own: Vec<T>, id: impl Fn(&T) -> String) {
     rows.extend(own.into_iter().flatten());
 }
 
-/// The person's own table; none when there is no file.
+/// Reads the person's own table; `None` if there is no file.
 fn read(path: &Path) -> Result<Option<Table>, PresetsError> {
     use std::io::{ErrorKind, Read};
     let named = || path.display().to_string();
@@ -264,11 +264,11 @@ fn read(path: &Path) -> Result<Option<Table>, PresetsError> {
     Table::read(&text, &named()).map(Some)
 }
 
-/// An address as presets compare it.
+/// Normalized address, for comparison.
 struct Place {
-    /// Scheme, host and port; one name for this machine.
+    /// Scheme, host and port; all names of this machine become one.
     host: String,
-    /// Without a trailing slash.
+    /// Path without a trailing slash.
     path: String,
 }
 

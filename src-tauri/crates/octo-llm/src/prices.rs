@@ -1,21 +1,22 @@
-//! What tokens cost, and what a call cost.
+//! Prices of tokens, and costs of calls.
 
 use octo_protocol::{Cost, PriceFacts, Usage};
 use serde::{Deserialize, Deserializer, de};
 
 /// Pico-dollars in a nano-dollar.
 const PICO_PER_NANO: u128 = 1_000;
-/// The dearest price that is believed, in dollars per million tokens. The dearest model ever listed took 600
+/// Highest plausible price, in dollars per million tokens. The most expensive model ever listed cost 600
 /// (o1-pro, 2025): a larger figure is a price per token in the wrong column.
 const DEAREST: f64 = 10_000.0;
 
-/// The price of a token in pico-dollars, which is the price of a million tokens in micro-dollars: the unit in
-/// which all published prices are whole numbers.
+/// Price of a token in pico-dollars, equal to the price of a million tokens in micro-dollars: the unit in which
+/// all published prices are whole numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Price(u64);
 
 impl Price {
-    /// A price in dollars per million tokens, as vendors publish it; none for what is no price.
+    /// Converts dollars per million tokens, as vendors publish prices; `None` if the number is not a valid
+    /// price.
     pub fn per_million(dollars: f64) -> Option<Self> {
         #[expect(
             clippy::cast_possible_truncation,
@@ -25,7 +26,7 @@ impl Price {
         (0.0..=DEAREST).contains(&dollars).then(|| Self((dollars * 1e6).round() as u64))
     }
 
-    /// What a million tokens cost.
+    /// Returns the price of a million tokens.
     pub fn of_a_million(self) -> Cost {
         Cost::nano_dollars(self.0.saturating_mul(1_000))
     }
@@ -43,24 +44,24 @@ impl<'de> Deserialize<'de> for Price {
     }
 }
 
-/// The prices of one tier, each for a token. One that is missing is unknown.
+/// Prices of one tier, each per token. A missing one is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rates {
-    /// Input paid in full.
+    /// Input at full price.
     pub input: Option<Price>,
-    /// Output, reasoning included.
+    /// Output, including reasoning.
     pub output: Option<Price>,
     /// Input read from the cache.
     pub read: Option<Price>,
-    /// Input written to the cache for the shortest life.
+    /// Input written to the cache for the shortest lifetime.
     pub write: Option<Price>,
     /// Input written to the cache for an hour.
     pub write_hour: Option<Price>,
 }
 
 impl Rates {
-    /// What the call cost; none where a price of something that was used is missing.
+    /// Returns the cost of a call; `None` if the price of a used kind of token is missing.
     fn cost(&self, billed: &Billed) -> Option<Cost> {
         let Usage { input, cache_read, cache_write, output } = billed.usage;
         let hour = billed.written_for_an_hour.min(cache_write);
@@ -80,7 +81,7 @@ impl Rates {
         Some(Cost::nano_dollars(u64::try_from(nano).unwrap_or(u64::MAX)))
     }
 
-    /// Whether nothing is cheaper here than there: a longer request never costs less.
+    /// Returns whether no price is lower than in `other`: a longer request never costs less.
     fn is_at_least(&self, other: &Self) -> bool {
         let pairs = [
             (self.input, other.input),
@@ -96,18 +97,18 @@ impl Rates {
     }
 }
 
-/// What a model's tokens cost at a provider.
+/// Prices of a model's tokens at a provider.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prices {
-    /// The prices.
+    /// Prices of ordinary requests.
     pub rates: Rates,
-    /// The prices of long requests, where they differ; rising by size.
+    /// Prices of long requests, if different; ascending by size.
     #[serde(default)]
     pub long: Vec<LongRates>,
-    /// The day they were looked up, as in `2026-11-21`.
+    /// Day of the lookup, as in `2026-11-21`.
     pub date: String,
-    /// Where they were found.
+    /// Where the prices were found.
     pub source: String,
 }
 
@@ -115,31 +116,32 @@ pub struct Prices {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LongRates {
-    /// The most input tokens, cache reads and writes included, that still cost the usual price.
+    /// Maximum input tokens, including cache reads and writes, at the lower price.
     pub above: u64,
-    /// The prices of the whole request beyond that. They are not below those of shorter ones: a file that says
-    /// so is refused.
+    /// Prices of the whole request above that size. They may not be lower than those of shorter requests: the
+    /// loader rejects such a file.
     pub rates: Rates,
 }
 
-/// The tokens of one call as they are billed.
+/// Billed tokens of one call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Billed {
-    /// The tokens.
+    /// Token counts.
     pub usage: Usage,
-    /// Those of `usage.cache_write` that are kept for an hour; the others have the shortest life.
+    /// Part of `usage.cache_write` that is kept for an hour; the rest has the shortest lifetime.
     pub written_for_an_hour: u64,
 }
 
 impl Billed {
-    /// With no more kept for an hour than was written: a server's nonsense must not reach a sum.
+    /// Caps the hour-long part at the total written: a server's nonsense must not reach a sum.
     #[must_use]
     pub fn sound(self) -> Self {
         Self { written_for_an_hour: self.written_for_an_hour.min(self.usage.cache_write), ..self }
     }
 
-    /// As if so many tokens more had been read from the cache: of what was written for the shortest life first, then
-    /// of what was written for an hour, then of what was paid in full. No more than there was.
+    /// Returns the bill as if `tokens` more had been read from the cache: taken first from the writes with the
+    /// shortest lifetime, then from the hour-long writes, then from the input at full price. Never more than
+    /// there were.
     #[must_use]
     pub fn had_it_read(self, tokens: u64) -> Self {
         let Usage { input, cache_read, cache_write, output } = self.usage;
@@ -156,37 +158,37 @@ impl Billed {
 }
 
 impl From<Usage> for Billed {
-    /// Everything written has the shortest life.
+    /// Assigns all writes the shortest lifetime.
     fn from(usage: Usage) -> Self {
         Self { usage, written_for_an_hour: 0 }
     }
 }
 
 impl Prices {
-    /// What a call cost, to the nearest nano-dollar; none where a price of something that was used is missing:
-    /// an unknown price is never guessed. More than fits is the largest amount.
+    /// Returns the cost of a call, to the nearest nano-dollar; `None` if the price of a used kind of token is
+    /// missing: an unknown price is never guessed. On overflow, returns the largest amount.
     pub fn cost(&self, billed: impl Into<Billed>) -> Option<Cost> {
         let billed = billed.into();
         let Usage { input, cache_read, cache_write, .. } = billed.usage;
-        // Not the sum of the usage itself: a server's nonsense may overflow it.
+        // The usage's own sum is not used: a server's nonsense may overflow it.
         let total = input.saturating_add(cache_read).saturating_add(cache_write);
         self.rates_for(total).cost(&billed)
     }
 
-    /// What a call cost beyond what it would have, had so many of its tokens been read from the cache; none where a
-    /// price is missing. Nothing where reading is no cheaper.
+    /// Returns the extra cost of a call over the same call with `tokens` more read from the cache; `None` if a
+    /// price is missing. Zero if cache reads are not cheaper.
     pub fn cost_above_reading(&self, billed: impl Into<Billed>, tokens: u64) -> Option<Cost> {
         let billed = billed.into();
         Some(self.cost(billed)?.saturating_sub(self.cost(billed.had_it_read(tokens))?))
     }
 
-    /// The prices of a request with so many input tokens in all.
+    /// Returns the prices of a request with this many input tokens in all.
     pub fn rates_for(&self, total_input: u64) -> &Rates {
         let long = self.long.iter().rev().find(|long| total_input > long.above);
         long.map_or(&self.rates, |long| &long.rates)
     }
 
-    /// As a page shows them.
+    /// Converts the prices to the form a page shows.
     pub fn facts(&self) -> PriceFacts {
         let of_a_million = |price: Option<Price>| price.map(Price::of_a_million);
         PriceFacts {
@@ -199,7 +201,7 @@ impl Prices {
         }
     }
 
-    /// Whether longer requests never cost less.
+    /// Returns whether longer requests never cost less.
     pub(crate) fn is_sane(&self) -> bool {
         let steps =
             std::iter::once((0, &self.rates)).chain(self.long.iter().map(|long| (long.above, &long.rates)));

@@ -1,20 +1,20 @@
-//! What must not leave with an error.
+//! Removes secrets from error messages.
 
 use crate::Endpoint;
 use secrecy::{ExposeSecret, SecretString};
 
-/// The shortest text that is taken out of messages as a secret.
+/// Length of the shortest text that is redacted as a secret.
 const SHORTEST: usize = 6;
 
-/// Secrets, and the words that stand for each.
+/// Secrets, and the words that replace each.
 #[derive(Debug, Default)]
 pub(crate) struct Secrets {
-    /// Longest first, so that no part of one is left over by another.
+    /// Longest first, so replacing one leaves no part of another.
     known: Vec<(SecretString, &'static str)>,
 }
 
 impl Secrets {
-    /// All an endpoint holds.
+    /// Collects all secrets of an endpoint.
     pub(crate) fn of(endpoint: &Endpoint) -> Self {
         let mut secrets = Self::default();
         if let Some(key) = &endpoint.key {
@@ -24,7 +24,7 @@ impl Secrets {
         secrets
     }
 
-    /// Learns a secret. One too short to be one is passed over.
+    /// Adds a secret. Ignores text that is too short to be one.
     pub(crate) fn learn(&mut self, secret: &SecretString, stands: &'static str) {
         let length = secret.expose_secret().len();
         if length >= SHORTEST {
@@ -34,7 +34,7 @@ impl Secrets {
         }
     }
 
-    /// The text without them.
+    /// Returns the text with the secrets replaced.
     pub(crate) fn hide(&self, mut text: String) -> String {
         for (secret, stands) in &self.known {
             if text.contains(secret.expose_secret()) {

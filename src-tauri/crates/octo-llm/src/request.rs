@@ -1,4 +1,4 @@
-//! What a model is asked.
+//! A request to a model.
 
 use crate::CachePlan;
 use octo_protocol::{BlobHash, Effort, Message};
@@ -12,31 +12,31 @@ pub struct ModelRequest {
     pub model: String,
     /// The system prompt.
     pub system: Arc<str>,
-    /// The tools, in their frozen order.
+    /// The tools, in frozen order.
     pub tools: Arc<[ToolSchema]>,
-    /// The conversation: alternation and pairing were checked by the caller (see `octo_core`'s pairing pass).
+    /// The conversation; the caller checked alternation and pairing (see `octo_core`'s pairing pass).
     pub messages: Vec<Message>,
-    /// The bytes of the pictures and documents the messages mention. A missing one is sent as a text stand-in.
+    /// Bytes of the pictures and documents in the messages. A missing one is sent as a text substitute.
     pub images: Arc<HashMap<BlobHash, Arc<[u8]>>>,
-    /// Whether the model takes pictures; when not, each is sent as a text stand-in.
+    /// Whether the model takes pictures; if not, each is sent as a text substitute.
     pub vision: bool,
-    /// Whether the model takes PDF documents; when not, each is named by its path.
+    /// Whether the model takes PDF documents; if not, each is named by its path.
     pub documents: bool,
-    /// The most tokens the answer may have.
+    /// Maximum tokens of the answer.
     pub max_output: u64,
-    /// How much it is asked to reason; none leaves it to the model.
+    /// Requested reasoning effort; `None` leaves it to the model.
     pub effort: Option<Effort>,
-    /// What is asked of the provider's cache.
+    /// Instructions to the provider's cache.
     pub cache: CachePlan,
 }
 
-/// A tool as providers are told of it.
+/// A tool as described to providers.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ToolSchema {
     /// Its name.
     pub name: String,
-    /// What it does, for the model.
+    /// Description for the model.
     pub description: String,
-    /// Its parameters, a JSON Schema object.
+    /// Its parameters, as a JSON Schema object.
     pub parameters: Value,
 }

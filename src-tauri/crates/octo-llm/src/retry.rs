@@ -1,23 +1,24 @@
-//! When a failed call is tried again. Pure: no clock, no sleep, no randomness of its own.
+//! Decides when to retry a failed call. Pure: no clock, no sleep, no randomness of its own.
 
 use crate::ProviderError;
 use std::time::Duration;
 
-/// When a failed call is tried again: exponential back-off with jitter, the server's own wish honoured.
+/// Retry schedule of failed calls: exponential back-off with jitter, which honours a wait requested by the
+/// server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Tries in all, the first included.
+    /// Maximum attempts, including the first.
     pub attempts: u32,
-    /// The ceiling of the first wait; it doubles with every further one.
+    /// Ceiling of the first wait; it doubles with every further one.
     pub base: Duration,
-    /// The ceiling of every wait.
+    /// Ceiling of every wait.
     pub cap: Duration,
 }
 
-/// The longest wait a server may ask for. One that asks for more is not waited for: the person decides.
+/// Longest wait that a server may request. If it requests more, Octo does not wait: the person decides.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(5 * 60);
 
-/// Ten tries with waits of at most 1, 2, 4 … 60 seconds.
+/// Ten attempts with waits of at most 1, 2, 4 … 60 seconds.
 impl Default for RetryPolicy {
     fn default() -> Self {
         Self { attempts: 10, base: Duration::from_secs(1), cap: Duration::from_secs(60) }
@@ -25,12 +26,12 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// How long to wait before the next try, or none when there must be none.
+    /// Returns the wait before the next attempt, or `None` if there must be none.
     ///
-    /// `attempt` counts the tries that failed so far, from 1. `jitter` is drawn evenly from 0 to 1: the wait
-    /// lies between a quarter of the ceiling and the ceiling, so that clients that failed together come back
-    /// apart, yet none comes back at once. A wait the server asked for is never cut short; above
-    /// [`LONGEST_WAIT`] there is no next try.
+    /// `attempt` counts the failed attempts so far, from 1. `jitter` is drawn uniformly from 0 to 1: the wait
+    /// is between a quarter of the ceiling and the ceiling, so clients that failed together retry at different
+    /// times, yet none immediately. A wait requested by the server is never shortened; above [`LONGEST_WAIT`]
+    /// there is no next attempt.
     pub fn next(&self, attempt: u32, error: &ProviderError, jitter: f64) -> Option<Duration> {
         if !error.class.is_retryable() || attempt >= self.attempts {
             return None;

@@ -1,14 +1,13 @@
-//! Server-sent events from bytes that arrive in any pieces.
+//! Reads server-sent events from bytes in pieces of any size.
 //!
-//! Our own reader rather than `eventsource-stream`: that crate never delivers a last frame without its
-//! blank line, panics on a byte order mark, and sets no bound on a frame. Field rules are those of the HTML
-//! standard, section 9.2.6; `id` and `retry` are read over, since a model call must never be resumed or
-//! repeated by the transport.
+//! Octo has its own reader because `eventsource-stream` never delivers a last frame without its blank line,
+//! panics on a byte order mark, and sets no bound on a frame. Field rules are those of the HTML standard,
+//! section 9.2.6; `id` and `retry` are ignored, since the transport must never resume or repeat a model call.
 
 use crate::{ErrorClass, ProviderError};
 
-/// The most bytes one frame may have. Far above any honest frame (whole tool calls in one frame stay below
-/// a model's output limit of some hundred kilobytes); it bounds what a lying server can make us hold.
+/// Maximum bytes of one frame. Far above any honest frame (whole tool calls in one frame stay below a model's
+/// output limit of some hundred kilobytes); it bounds how much a lying server can make Octo buffer.
 pub const MAX_FRAME: usize = 16 * 1024 * 1024;
 
 /// One event.
@@ -20,13 +19,13 @@ pub struct SseEvent {
     pub data: String,
 }
 
-/// Reads events from bytes pushed in any pieces.
+/// Reads events from bytes pushed in pieces of any size.
 #[derive(Debug, Default)]
 pub struct SseReader {
     line: Vec<u8>,
-    /// The last byte was a carriage return: a line feed right after it belongs to it.
+    /// Whether the last byte was a carriage return, so a line feed right after it belongs to it.
     after_cr: bool,
-    /// A line was read already, so a byte order mark is no longer one.
+    /// Whether a line was read already, so a byte order mark is ordinary text.
     begun: bool,
     event: Vec<u8>,
     data: Vec<u8>,
@@ -34,17 +33,17 @@ pub struct SseReader {
 }
 
 impl SseReader {
-    /// A reader at the start of a stream.
+    /// Creates the reader of a new stream.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes the next bytes and gives the events they complete.
+    /// Reads the next bytes and appends the events they complete.
     ///
     /// # Errors
     ///
-    /// [`ErrorClass::Malformed`] when a frame grows past [`MAX_FRAME`]. Events completed by the same bytes
-    /// before that are in `events`.
+    /// Returns [`ErrorClass::Malformed`] when a frame exceeds [`MAX_FRAME`]. `events` keeps the events
+    /// completed before that by the same bytes.
     pub fn push(&mut self, bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), ProviderError> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -68,8 +67,8 @@ impl SseReader {
         Ok(())
     }
 
-    /// Ends the stream. A last frame whose blank line (or whose last line's end) never came is given all
-    /// the same: whoever reads its data can tell a whole one from a cut one.
+    /// Ends the stream. Returns a last frame even without its blank line (or its last line's end): the caller
+    /// can tell from its data whether it is complete.
     pub fn finish(mut self) -> Option<SseEvent> {
         if !self.line.is_empty() {
             let completed = self.end_line();
@@ -112,10 +111,10 @@ impl SseReader {
                 self.data.extend_from_slice(value);
             }
             b"event" => self.event = value.to_vec(),
-            // An empty name is a comment; `id`, `retry` and unknown fields change nothing here.
+            // An empty name is a comment; `id`, `retry` and unknown fields have no effect here.
             _ => {}
         }
-        // The buffer goes back, so that a stream of short lines allocates once.
+        // The buffer is reused, so a stream of short lines allocates once.
         self.line = line;
         self.line.clear();
         None
@@ -128,7 +127,7 @@ impl SseReader {
     }
 }
 
-/// The standard decodes as UTF-8 with replacement, never with an error.
+/// Decodes UTF-8 with replacement and never fails, as the standard requires.
 fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
@@ -138,7 +137,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All events of `pieces`, the unfinished last one included.
+    /// Returns all events of `pieces`, including the unfinished last one.
     fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<(String, String)> {
         let mut reader = SseReader::new();
         let mut events = Vec::new();

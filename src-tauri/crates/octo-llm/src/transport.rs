@@ -1,4 +1,4 @@
-//! One call over HTTP: the request out, the stream in.
+//! Performs one call over HTTP: the request out, the stream in.
 
 use crate::{
     Answer, Endpoint, ErrorClass, KeyHeaders, ModelEvent, ModelRequest, ModelStream, Progress, Provider,
@@ -22,25 +22,25 @@ use std::{
 use tokio_rustls::rustls;
 use tokio_util::sync::CancellationToken;
 
-/// How long connecting may take, TLS included. Octo's reference system uses the same.
+/// Connection timeout, including TLS. Octo's reference system uses the same.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long the server may be silent, before its first byte and between any two. Long, since reasoning
-/// models may think for minutes without a byte; the reference system uses the same.
+/// Maximum silence of the server, before its first byte and between any two. Long, since reasoning models may
+/// think for minutes without a byte; the reference system uses the same.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(300);
-/// How long the body of an error may take. Its status says enough already.
+/// Timeout for the body of an error. Its status is informative enough.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(10);
-/// How much of an error's body is read.
+/// Maximum bytes read of an error's body.
 const ERROR_BODY: usize = 64 * 1024;
 
-/// The type of what is sent.
+/// Content type of requests.
 const JSON: &str = "application/json";
 
-/// A provider behind HTTP.
+/// A provider over HTTP.
 pub(crate) struct Transport {
     call: Arc<Call>,
 }
 
-/// What a call needs, shared by all calls of a provider.
+/// Data of a call, shared by all calls of a provider.
 struct Call {
     id: ProviderId,
     endpoint: Endpoint,
@@ -78,7 +78,7 @@ impl Provider for Transport {
                 event = machine.next() => event,
             };
             if !matches!(event, Some(Ok(_))) {
-                // Lets go of the connection before the error is seen.
+                // Drops the connection before the caller sees the error.
                 machine = Machine { state: State::Over, ready: VecDeque::new(), secrets: Secrets::default() };
             }
             event.map(|event| (event, (machine, cancel)))
@@ -86,8 +86,8 @@ impl Provider for Transport {
     }
 }
 
-/// Verified TLS (the builder's default, never switched off); no redirects, since the key was given for this
-/// address and no other.
+/// Builds the client: verified TLS (the builder's default, never switched off); no redirects, since the key was
+/// given for this address only.
 pub(crate) fn client(endpoint: &Endpoint, base: &Url) -> Result<Client, ProviderError> {
     let builder = Client::builder()
         .user_agent(concat!("octo/", env!("CARGO_PKG_VERSION")))
@@ -95,7 +95,7 @@ pub(crate) fn client(endpoint: &Endpoint, base: &Url) -> Result<Client, Provider
         .read_timeout(READ_TIMEOUT)
         .redirect(redirect::Policy::none());
     let builder = endpoint.network.apply(builder, base)?;
-    // Certificates are read for good only when the client is made.
+    // Only building the client parses the certificates completely.
     let class = match endpoint.network.extra_ca {
         Some(_) => ErrorClass::Certificate,
         None => ErrorClass::Network,
@@ -104,7 +104,7 @@ pub(crate) fn client(endpoint: &Endpoint, base: &Url) -> Result<Client, Provider
 }
 
 pub(crate) fn headers(endpoint: &Endpoint) -> Result<HeaderMap, ProviderError> {
-    // Octo's own are put in after, over any of the same name.
+    // Octo's own are inserted afterwards and override any of the same name.
     let mut headers = endpoint.network.header_map()?;
     let accepted = match endpoint.protocol {
         Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => "text/event-stream",
@@ -140,11 +140,11 @@ fn secret(text: &str) -> Result<HeaderValue, ProviderError> {
     Ok(value)
 }
 
-/// A call under way. What is ready is given before the state moves on.
+/// A call in progress. Ready events are returned before the state advances.
 struct Machine {
     state: State,
     ready: VecDeque<Result<ModelEvent, ProviderError>>,
-    /// What must not leave with an error.
+    /// Values that must not appear in an error.
     secrets: Secrets,
 }
 
@@ -157,14 +157,14 @@ enum State {
 struct Reading {
     response: Response,
     answer: Answer,
-    /// Whether the body was seen to begin like a stream.
+    /// Whether the body was checked to begin like a stream.
     begun: bool,
-    /// When it last said anything.
+    /// Time of the last content.
     said: LastWord,
 }
 
 impl Machine {
-    /// The next event. Dropping the future ends nothing but the wait.
+    /// Returns the next event. Dropping the future only ends the wait.
     async fn next(&mut self) -> Option<Result<ModelEvent, ProviderError>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -207,7 +207,7 @@ impl Machine {
 }
 
 impl Reading {
-    /// Reads one piece of the body. `events` holds what was understood, also before an error.
+    /// Reads one piece of the body. `events` receives the decoded events, including those before an error.
     async fn read(&mut self, events: &mut Vec<ModelEvent>) -> Result<Progress, ProviderError> {
         let Some(bytes) = self.response.chunk().await.map_err(network)? else {
             return self.answer.finish(events).map(|()| Progress::Whole);
@@ -229,7 +229,7 @@ impl Reading {
 }
 
 impl Call {
-    /// Sends the request; the answer is good as far as its status and type tell.
+    /// Sends the request and checks the status and the content type of the answer.
     async fn start(&self, request: &ModelRequest, secrets: &mut Secrets) -> Result<Response, ProviderError> {
         let (url, asked) = self.encode(request);
         let body = asked.to_string().into_bytes();
@@ -254,7 +254,7 @@ impl Call {
         if is_page { Err(http::web_page()) } else { Ok(response) }
     }
 
-    /// Where the request goes, and what it says.
+    /// Returns the address and the body of the request.
     fn encode(&self, request: &ModelRequest) -> (String, Value) {
         let (id, dialect, base) = (&self.id, &self.endpoint.dialect, &self.base);
         match self.endpoint.protocol {
@@ -267,7 +267,7 @@ impl Call {
         }
     }
 
-    /// The headers that let a request without a key in, from the AWS environment as it is now.
+    /// Returns the headers that authenticate a request without a key, from the current AWS environment.
     async fn let_in(
         &self,
         url: &str,
@@ -289,15 +289,15 @@ impl Call {
     }
 }
 
-/// Servers repeat keys in their complaints; nothing of a key leaves with an error. Shortened only after,
-/// so that no cut key is left over.
+/// Redacts an error: servers repeat keys in their messages, and no part of a key may leave with an error. The
+/// text is shortened afterwards, so no truncated key remains.
 fn redacted(mut error: ProviderError, secrets: &Secrets) -> ProviderError {
     error.message = http::shorten(&secrets.hide(error.message), http::MESSAGE);
     error
 }
 
-/// Reads what is left after the terminal event (normally the end of the body alone), so that the connection
-/// can serve the next call.
+/// Reads the rest after the terminal event (normally just the end of the body), so the connection can serve the
+/// next call.
 fn drain(mut response: Response) {
     const PATIENCE: Duration = Duration::from_secs(2);
     tokio::spawn(async move {
@@ -306,7 +306,7 @@ fn drain(mut response: Response) {
     });
 }
 
-/// The body, `begun` before it, as far as it comes in bearable time and size.
+/// Reads the rest of the body, after the already read `begun`, within limits of time and size.
 async fn body_of(response: &mut Response, mut begun: Vec<u8>) -> String {
     let rest = async {
         while begun.len() < ERROR_BODY
@@ -320,7 +320,7 @@ async fn body_of(response: &mut Response, mut begun: Vec<u8>) -> String {
     String::from_utf8_lossy(&begun).into_owned()
 }
 
-/// An error of the network with its causes, without the address (it is known, and may be private).
+/// Converts an error of the network with its causes, without the address (it is known, and may be private).
 pub(crate) fn network(error: reqwest::Error) -> ProviderError {
     let message = if error.is_connect() && error.is_timeout() {
         format!("No connection within {} seconds.", CONNECT_TIMEOUT.as_secs())
@@ -333,12 +333,12 @@ pub(crate) fn network(error: reqwest::Error) -> ProviderError {
     ProviderError::new(ErrorClass::Network, message)
 }
 
-/// Whether the server's certificate could not be verified.
+/// Returns whether the server's certificate could not be verified.
 fn is_untrusted(error: &(dyn std::error::Error + 'static)) -> bool {
     if let Some(error) = error.downcast_ref::<rustls::Error>() {
         return matches!(error, rustls::Error::InvalidCertificate(_));
     }
-    // What an input/output error wraps is not among its causes.
+    // The error inside an input/output error is not among its causes.
     let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
     wrapped.is_some_and(|wrapped| is_untrusted(wrapped)) || error.source().is_some_and(is_untrusted)
 }

@@ -1,28 +1,28 @@
-//! Whether the world is reached.
+//! Tests whether the internet is reachable.
 
 use crate::{ErrorClass, Network, ProviderError, endpoint, redact::Secrets, transport};
 use reqwest::{Client, StatusCode, Url, redirect};
 use std::time::Duration;
 
-/// How long a server may take to answer.
+/// Timeout for a server's answer.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How a proxy's refusal is told where a tunnel through it was asked for: by one of http, and by one of SOCKS, which was
-/// offered no login.
+/// Error texts of a proxy that refuses a tunnel: an HTTP proxy, and a SOCKS proxy that was offered no login.
 const LOGIN: [&str; 2] = ["proxy authorization required", "does not support user/pass authentication"];
 
-/// Whether requests to this address leave the private network, as far as its text tells.
+/// Returns whether requests to this address leave the private network, judged from its text.
 #[must_use]
 pub fn is_of_world(address: &str) -> bool {
     Url::parse(address.trim()).is_ok_and(|url| endpoint::reach(&url) == endpoint::Reach::World)
 }
 
-/// Asks a server for a page, without a key or any header of the person's; the host that answered. Whatever it says, it is
-/// reached.
+/// Requests a page from a server, without a key or any header of the person's, and returns the host that
+/// answered. Any answer counts as reached.
 ///
 /// # Errors
 ///
-/// [`ErrorClass::Address`], [`ErrorClass::Proxy`] and [`ErrorClass::Certificate`] for what cannot be used,
-/// [`ErrorClass::Auth`] where the proxy wants a password, [`ErrorClass::Network`] where nothing answers.
+/// Returns [`ErrorClass::Address`], [`ErrorClass::Proxy`] and [`ErrorClass::Certificate`] for unusable
+/// settings, [`ErrorClass::Auth`] when the proxy wants a password, and [`ErrorClass::Network`] when nothing
+/// answers.
 pub async fn try_way(network: &Network, address: &str) -> Result<String, ProviderError> {
     let url = Url::parse(address.trim())
         .map_err(|error| ProviderError::new(ErrorClass::Address, error.to_string()))?;
@@ -59,7 +59,7 @@ mod tests {
         net::TcpListener,
     };
 
-    /// Answers one request with this line; the line it was asked with.
+    /// Answers one request with this status line; the thread returns the request line.
     fn answering(with: &'static str) -> (String, std::thread::JoinHandle<String>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(gone.class, ErrorClass::Network);
     }
 
-    /// A SOCKS5 proxy that lets this through, or not; the address it was asked for.
+    /// Starts a SOCKS5 proxy that accepts or refuses; the thread returns the requested address.
     fn socks(method: u8) -> (String, std::thread::JoinHandle<String>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -179,13 +179,13 @@ mod tests {
             try_way(&through(scheme, &proxy), address).await.unwrap();
             assert_eq!(served.join().unwrap(), asked);
         }
-        // A name that only the proxy would know is not sent there.
+        // A name that only the proxy could resolve is not sent there.
         let (proxy, _) = socks(0);
-        // No service has it: a part of it is longer than names can be.
+        // No resolver knows it: a part of it is longer than names can be.
         let unknown = format!("http://{}.example", "a".repeat(64));
         let failed = try_way(&through("socks5", &proxy), &unknown).await.unwrap_err();
         assert_eq!(failed.class, ErrorClass::Network);
-        // One that wants a name and a password.
+        // A proxy that wants a name and a password.
         let (proxy, served) = socks(0xff);
         let refused = try_way(&through("socks5h", &proxy), "http://models.example").await.unwrap_err();
         served.join().unwrap();
@@ -203,7 +203,7 @@ mod tests {
         let (server, served) = answering("200 OK");
         assert_eq!(client.get(format!("{server}/here")).send().await.unwrap().status(), 200);
         assert_eq!(served.join().unwrap(), "GET /here HTTP/1.1");
-        // One that was chosen before counts no more.
+        // A proxy set earlier no longer counts.
         let (server, served) = answering("200 OK");
         let none = Network { proxy: Proxy::None, ..Network::default() };
         let before = Client::builder().proxy(reqwest::Proxy::all("http://127.0.0.1:9").unwrap());

@@ -1,56 +1,57 @@
-//! Whether a cache is worth keeping warm while the person is away. Pure.
+//! Decides whether a cache is worth keeping warm while the person is away. Pure.
 //!
-//! A request that reads a prefix again keeps it for another life, at the price of a read; letting it go costs a
-//! write when the person comes back. So a refresh pays where the person comes back within the life it buys with
-//! a probability above read / (write - read), which is 9 % at Anthropic's prices. How probable that is, is
-//! learned from the person's own pauses; before there are any, from [`prior`].
+//! A request that reads a prefix again extends its lifetime, at the price of a read; letting it expire costs a
+//! write when the person returns. So a refresh pays if the person returns within the lifetime it buys with a
+//! probability above read / (write - read), which is 9 % at Anthropic's prices. The probability is learned from
+//! the person's own pauses; before there are any, from [`prior`].
 
 use crate::{CacheKind, Caching, Price, Rates};
 use std::time::Duration;
 
-/// Refreshes in one pause, at most.
+/// Maximum refreshes in one pause.
 pub const MOST_REFRESHES: u32 = 3;
-/// A refresh begins this much before the entry would expire.
+/// Margin before an entry's expiry at which a refresh begins.
 const MARGIN: Duration = Duration::from_secs(20);
-/// How many pauses of the person's the assumption weighs.
+/// Weight of the prior, as a number of the person's pauses.
 const PRIOR_WEIGHT: f64 = 8.0;
-/// The assumed middle pause, in seconds.
+/// Median of the assumed pause, in seconds.
 const PRIOR_MEDIAN: f64 = 40.0;
-/// How slowly long pauses become rare. With the median above, one pause in eight is over five minutes.
+/// Tail exponent of the assumed pauses. With the median above, one pause in eight is over five minutes.
 const PRIOR_TAIL: f64 = 0.966;
-/// A refresh that would save less than this, in dollars, is not worth a request.
+/// Minimum saving of a refresh, in dollars; below it a refresh is not worth a request.
 const WORTH_A_REQUEST: f64 = 0.001;
 
-/// What keeping a model's cache warm costs and saves.
+/// Costs and savings of keeping a model's cache warm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Warmth {
-    /// How long an entry lives from the start of the request that wrote or last read it.
+    /// Lifetime of an entry, from the start of the request that wrote or last read it.
     life: Duration,
-    /// What reading a million tokens costs, in dollars.
+    /// Cost of reading a million tokens, in dollars.
     read: f64,
-    /// What bringing a million tokens back costs, in dollars.
+    /// Cost of writing a million tokens back, in dollars.
     back: f64,
 }
 
 impl Warmth {
-    /// Of a model. None where its entries cannot be kept by reading them, or where a price is not known.
+    /// Computes the figures of a model. `None` if reading does not keep its entries, or a price is unknown.
     pub fn of(caching: &Caching, rates: &Rates) -> Option<Self> {
         let dollars = |price: Price| price.of_a_million().as_dollars();
         let written = match caching.kind {
             CacheKind::Markers { .. } | CacheKind::Breakpoints { .. } => rates.write?,
             CacheKind::Prefix { .. } => rates.input?,
-            // Units live for hours or days; a chance cannot be bought.
+            // Units live for hours or days; an uncertain cache cannot be bought.
             CacheKind::None | CacheKind::Units { .. } | CacheKind::Chance { .. } => return None,
         };
         Some(Self { life: caching.life()?, read: dollars(rates.read?), back: dollars(written) })
     }
 }
 
-/// When to send the next refresh, counted from the start of the request that last used the cache (a refresh, or
-/// the turn's last call); none for letting the cache go.
+/// Returns when to send the next refresh, counted from the start of the request that last used the cache (a
+/// refresh, or the turn's last call); `None` to let the cache expire.
 ///
 /// `pauses` are the person's own, from the start of a turn's last call to the start of the next turn's first,
-/// however long ago. `cached` is how many tokens a refresh reads; `refreshes` how many this pause had already.
+/// of any age. `cached` is the number of tokens a refresh reads; `refreshes` is the number already sent in this
+/// pause.
 pub fn keep_warm(pauses: &[Duration], cached: u64, warmth: &Warmth, refreshes: u32) -> Option<Duration> {
     let period = warmth.life.checked_sub(MARGIN)?;
     let left = MOST_REFRESHES.checked_sub(refreshes).filter(|left| *left > 0)?;
@@ -58,8 +59,8 @@ pub fn keep_warm(pauses: &[Duration], cached: u64, warmth: &Warmth, refreshes: u
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     let tokens = cached as f64 / 1e6;
     let (cost, saved) = (tokens * warmth.read, tokens * (warmth.back - warmth.read));
-    // Refreshing on and on until the k-th, seen from now: each is paid if the person is still away, and saves
-    // what it saves if they come back while it holds.
+    // Refreshing until the k-th, seen from now: each is paid for if the person is still away, and saves its
+    // amount if they return during its lifetime.
     let here = away_longer_than(pauses, so_far + period);
     if here <= 0.0 {
         return None;
@@ -75,7 +76,7 @@ pub fn keep_warm(pauses: &[Duration], cached: u64, warmth: &Warmth, refreshes: u
     (best >= WORTH_A_REQUEST).then_some(period)
 }
 
-/// The share of pauses that are longer, as far as the person's own and the assumption tell.
+/// Returns the share of longer pauses, estimated from the person's own and the prior.
 fn away_longer_than(pauses: &[Duration], time: Duration) -> f64 {
     let longer = pauses.iter().filter(|pause| **pause > time).count();
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
@@ -83,8 +84,8 @@ fn away_longer_than(pauses: &[Duration], time: Duration) -> f64 {
     (longer + PRIOR_WEIGHT * prior(time)) / (all + PRIOR_WEIGHT)
 }
 
-/// The share of pauses assumed to be longer, of a person nothing is known of: a log-logistic tail, as heavy as
-/// waiting times between a person's actions are found to be.
+/// Returns the assumed share of longer pauses for an unknown person: a log-logistic tail, as heavy as research
+/// finds for waiting times between a person's actions.
 fn prior(time: Duration) -> f64 {
     1.0 / (1.0 + (time.as_secs_f64() / PRIOR_MEDIAN).powf(PRIOR_TAIL))
 }
@@ -106,7 +107,7 @@ mod tests {
         Warmth::of(&Caching::anthropic(), &rates(3.0, 0.3, Some(3.75))).unwrap()
     }
 
-    /// How often a pause that never ends is refreshed.
+    /// Returns how often a pause that never ends is refreshed.
     fn refreshes(pauses: &[Duration], cached: u64, warmth: &Warmth) -> u32 {
         (0..).find(|count| keep_warm(pauses, cached, warmth, *count).is_none()).unwrap()
     }
@@ -183,7 +184,7 @@ mod tests {
                 prop_assert_eq!(due, None);
             }
             prop_assert!(due.is_none_or(|due| due < 300 * SECOND));
-            // More to lose never makes it less worth keeping.
+            // A larger cache is never less worth keeping.
             let more = keep_warm(&pauses, cached * 2, &warmth, refreshes);
             prop_assert!(due.is_none() || more.is_some());
         }

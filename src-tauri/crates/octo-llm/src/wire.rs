@@ -1,4 +1,4 @@
-//! What the codecs have in common: what may go onto the wire, and under which ids.
+//! Shared by the codecs: the content and the ids allowed on the wire.
 
 use crate::{ErrorClass, ModelEvent, ModelRequest, ProviderError, sse::SseEvent};
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -9,34 +9,35 @@ use std::{
     sync::Arc,
 };
 
-/// Stands for a message that has nothing a provider would take.
+/// Text that replaces a message without any content a provider accepts.
 pub(crate) const NOTHING: &str = "(nothing)";
-/// Stands for a result without text.
+/// Text that replaces a result without text.
 pub(crate) const NO_OUTPUT: &str = "(no output)";
-/// The image types both protocols take.
+/// Image types that all protocols accept.
 const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
-/// The document type all protocols take.
+/// Document type that all protocols accept.
 const DOCUMENT: &str = "application/pdf";
-/// The longest id sent: OpenAI takes 40 characters.
+/// Length of the longest id sent: OpenAI takes 40 characters.
 const LONGEST_ID: usize = 40;
-/// The longest tool name sent: OpenAI takes 64 characters.
+/// Length of the longest tool name sent: OpenAI takes 64 characters.
 const LONGEST_NAME: usize = 64;
 
-/// The other half of a codec: events in, model events out.
+/// Decoder half of a codec: events in, model events out.
 pub(crate) trait Decode: Send {
-    /// Takes one event of the stream. After an error nothing more may be pushed.
+    /// Reads one event of the stream. After an error nothing more may be pushed.
     fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError>;
-    /// Takes the stream's end.
+    /// Reads the end of the stream.
     fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError>;
-    /// Whether the stream's terminal event was seen and nothing of worth can follow.
+    /// Returns whether the stream's terminal event was seen and nothing of value can follow.
     fn is_done(&self) -> bool;
 }
 
-/// More tokens than any call has: what a provider says beyond is nonsense, and is cut down to this, so that
-/// sums of any number of calls stay sums.
+/// Upper bound of tokens in any call: a larger figure from a provider is nonsense and is capped to this, so
+/// sums over any number of calls do not overflow.
 const MOST_TOKENS: u64 = 1_000_000_000;
 
-/// A count of tokens as a provider writes it; none for what is no count (text, a negative number, nothing).
+/// Reads a token count as a provider writes it; `None` if the value is not a count (text, a negative number,
+/// nothing).
 pub(crate) fn tokens(value: &Value) -> Option<u64> {
     let whole = || {
         // Some servers write whole numbers with a fraction.
@@ -51,7 +52,7 @@ pub(crate) fn tokens(value: &Value) -> Option<u64> {
     value.as_u64().or_else(whole).map(|count| count.min(MOST_TOKENS))
 }
 
-/// Counts of a provider that counts cached tokens within the input's.
+/// Counts of a provider that includes cached tokens in the input's.
 pub(crate) struct Share {
     /// The whole input.
     pub(crate) input: Option<u64>,
@@ -60,7 +61,7 @@ pub(crate) struct Share {
     pub(crate) output: Option<u64>,
 }
 
-/// Such counts made disjoint. The whole input is believed where it is given: the parts are cut to fit it.
+/// Makes such counts disjoint. The whole input is trusted if given: the parts are cut to fit it.
 pub(crate) fn split_usage(share: Share) -> Usage {
     let (read, write) = (share.cache_read.unwrap_or(0), share.cache_write.unwrap_or(0));
     let whole = share.input.unwrap_or(read + write);
@@ -70,7 +71,7 @@ pub(crate) fn split_usage(share: Share) -> Usage {
     Usage { input, cache_read, cache_write, output: share.output.unwrap_or(0) }
 }
 
-/// The JSON of an event.
+/// Parses the JSON of an event.
 pub(crate) fn json(data: &str) -> Result<Value, ProviderError> {
     serde_json::from_str(data).map_err(|error| {
         ProviderError::new(
@@ -80,22 +81,22 @@ pub(crate) fn json(data: &str) -> Result<Value, ProviderError> {
     })
 }
 
-/// An error for a stream whose events contradict the protocol.
+/// Returns the error for a stream whose events contradict the protocol.
 pub(crate) fn malformed(what: impl Into<String>) -> ProviderError {
     ProviderError::new(ErrorClass::Malformed, what)
 }
 
-/// An error for a stream that ended too early.
+/// Returns the error for a stream that ended too early.
 pub(crate) fn cut_off() -> ProviderError {
     ProviderError::new(ErrorClass::CutOff, "The stream ended before the answer did.")
 }
 
-/// Whether text holds anything. Providers refuse text blocks of nothing but white space.
+/// Returns whether text is more than white space. Providers refuse text blocks without content.
 pub(crate) fn says_something(text: &str) -> bool {
     !text.trim().is_empty()
 }
 
-/// A notice as the model reads it. The text cannot close the wrapper.
+/// Returns a notice in the form the model reads. The text cannot close the wrapper.
 pub(crate) fn notice(kind: NoticeKind, text: &str) -> String {
     let kind = match kind {
         NoticeKind::Context => "context",
@@ -113,7 +114,7 @@ pub(crate) fn notice(kind: NoticeKind, text: &str) -> String {
     wrapped(kind, text)
 }
 
-/// The end of commands that ran in the background, as the model reads of it.
+/// Returns the report of finished background commands in the form the model reads.
 pub(crate) fn commands_ended(text: &str) -> String {
     wrapped("commands", text)
 }
@@ -123,17 +124,18 @@ fn wrapped(kind: &str, text: &str) -> String {
     format!("<octo-notice kind=\"{kind}\">\n{text}\n</octo-notice>")
 }
 
-/// An attached file as the model reads of it.
+/// Returns the mention of an attached file in the form the model reads.
 pub(crate) fn file(path: &str) -> String {
     format!("Attached file: {path}")
 }
 
-/// An attached document as the model reads of it: before its bytes where it takes them, in their place where not.
+/// Returns the mention of an attached document in the form the model reads: before its bytes if the model takes
+/// them, otherwise instead of them.
 pub(crate) fn document_words(path: &str) -> String {
     format!("Attached document: {path}")
 }
 
-/// A document's bytes in base64; none for a model that takes none, and when they are gone.
+/// Returns a document's bytes in base64; `None` if the model takes none, or the bytes are gone.
 pub(crate) fn document(request: &ModelRequest, blob: &BlobHash, media_type: &str) -> Option<String> {
     if !request.documents || media_type != DOCUMENT {
         return None;
@@ -142,15 +144,15 @@ pub(crate) fn document(request: &ModelRequest, blob: &BlobHash, media_type: &str
     Some(STANDARD.encode(bytes))
 }
 
-/// A picture ready to be sent, or the words that stand for it.
+/// A picture ready to send, or its text substitute.
 pub(crate) enum Picture {
-    /// Its bytes in base64.
+    /// Bytes in base64.
     Bytes(String),
-    /// What is said instead.
+    /// Text sent in its place.
     Words(String),
 }
 
-/// What is sent of a picture.
+/// Returns the form in which a picture is sent.
 pub(crate) fn picture(
     images: &HashMap<BlobHash, Arc<[u8]>>,
     vision: bool,
@@ -170,12 +172,13 @@ pub(crate) fn picture(
     }
 }
 
-/// The arguments of a call if they are a JSON object, as objects are all a provider takes back.
+/// Returns the arguments of a call if they are a JSON object, since providers accept only objects back.
 pub(crate) fn arguments(text: &str) -> Option<Value> {
     serde_json::from_str::<Value>(text).ok().filter(Value::is_object)
 }
 
-/// The name of a called tool as providers take it back: a model may have called a name no provider accepts.
+/// Returns the name of a called tool in a form providers accept back: a model may have called a name no
+/// provider accepts.
 pub(crate) fn tool_name(name: &str) -> String {
     let allowed = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
     let name: String = name
@@ -186,8 +189,8 @@ pub(crate) fn tool_name(name: &str) -> String {
     if name.is_empty() { "unknown".to_owned() } else { name }
 }
 
-/// The ids calls go under. A provider's own id is kept where it can stand; one that is empty, too long, not
-/// plain, or used by an earlier call gives way to ours. What id a call gets depends only on what came before.
+/// Ids under which calls are sent. A provider's own id is kept if usable; an id that is empty, too long, not
+/// plain, or used by an earlier call is replaced by Octo's. The id of a call depends only on earlier messages.
 #[derive(Default)]
 pub(crate) struct CallIds {
     by_call: HashMap<CallId, String>,
@@ -195,7 +198,7 @@ pub(crate) struct CallIds {
 }
 
 impl CallIds {
-    /// The id of a call, when the call is met.
+    /// Assigns the id of a call when it is first encountered.
     pub(crate) fn of_call(&mut self, call: CallId, provider_id: &str) -> String {
         let plain = |id: &str| {
             !id.is_empty()
@@ -212,7 +215,7 @@ impl CallIds {
         id
     }
 
-    /// The id of the call a result answers.
+    /// Returns the id of the call that a result answers.
     pub(crate) fn of_result(&self, call: CallId, provider_id: &str) -> String {
         self.by_call.get(&call).cloned().unwrap_or_else(|| provider_id.to_owned())
     }

@@ -1,4 +1,4 @@
-//! From their stream to our events.
+//! Decodes Anthropic's stream into model events.
 
 use crate::{
     Billed, BlockKind, FinishReason, ModelEvent, ProviderError, ProviderId, UnsignedReasoning, http,
@@ -9,7 +9,7 @@ use octo_protocol::{Block, CallId, Replay, ToolCall};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Reads a stream. Events and kinds of block it does not know are passed over.
+/// Decodes a stream. It skips events and kinds of block that it does not know.
 #[derive(Debug)]
 pub struct Decoder {
     provider: ProviderId,
@@ -24,7 +24,7 @@ pub struct Decoder {
 
 #[derive(Debug)]
 struct Open {
-    /// Our index; a block that is passed over has none.
+    /// Octo's own block index; skipped blocks have none.
     block: u32,
     part: Part,
 }
@@ -39,7 +39,7 @@ enum Part {
 }
 
 impl Decoder {
-    /// A decoder at the start of an answer of `provider`.
+    /// Creates the decoder of a new answer from `provider`.
     pub fn new(provider: ProviderId, unsigned: UnsignedReasoning) -> Self {
         Self {
             provider,
@@ -52,12 +52,13 @@ impl Decoder {
         }
     }
 
-    /// Takes one event.
+    /// Reads one event.
     ///
     /// # Errors
     ///
-    /// What an `error` event says, by its type; [`crate::ErrorClass::Malformed`] when the event is not JSON or
-    /// contradicts the ones before. After an error nothing more may be pushed.
+    /// Returns the error that an `error` event reports, classified by its type, and
+    /// [`crate::ErrorClass::Malformed`] when the event is not JSON or contradicts earlier ones. After an error
+    /// nothing more may be pushed.
     pub fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
         if self.done || event.data.is_empty() {
             return Ok(Vec::new());
@@ -81,11 +82,11 @@ impl Decoder {
         }
     }
 
-    /// Takes the end of the stream.
+    /// Reads the end of the stream.
     ///
     /// # Errors
     ///
-    /// [`crate::ErrorClass::CutOff`] when `message_stop` never came.
+    /// Returns [`crate::ErrorClass::CutOff`] when `message_stop` never arrived.
     pub fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
         if self.done { Ok(Vec::new()) } else { Err(wire::cut_off()) }
     }
@@ -176,7 +177,7 @@ impl Decoder {
                 Block::Reasoning { text: String::new(), replay: Some(self.replay(raw)) }
             }
             Part::Call { provider_id, name, arguments, whole } => {
-                // Some servers send the input whole with the start of the block.
+                // Some servers send the complete input with the start of the block.
                 let arguments = match whole {
                     whole if arguments.is_empty() && !whole.is_null() => whole.to_string(),
                     _ if arguments.is_empty() => "{}".to_owned(),
@@ -188,8 +189,8 @@ impl Decoder {
         Ok(vec![ModelEvent::BlockFinished { block, content }])
     }
 
-    /// The block goes back exactly as the provider would have sent it whole: its fields in its order, with
-    /// what streamed put in their places.
+    /// Rebuilds the block exactly as the provider would have sent it in one piece: its fields in their order,
+    /// with the streamed values filled in.
     fn reasoning(&self, mut raw: Value, text: String, signature: String) -> Block {
         let signed = !signature.is_empty();
         if let Some(fields) = raw.as_object_mut() {
@@ -216,7 +217,8 @@ impl Decoder {
         Ok(vec![ModelEvent::Finished(self.finish)])
     }
 
-    /// Later figures replace earlier ones; fields a later event leaves out stay.
+    /// Merges usage figures: later ones replace earlier ones, and fields that a later event omits keep their
+    /// value.
     fn count(&mut self, usage: Option<&Value>) -> Vec<ModelEvent> {
         let Some(usage) = usage.filter(|usage| usage.is_object()) else { return Vec::new() };
         let counts = [
@@ -264,7 +266,7 @@ fn finish_reason(reason: &str) -> FinishReason {
     match reason {
         "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
         "refusal" => FinishReason::Refused,
-        // `end_turn`, `tool_use`, `stop_sequence`, `pause_turn`, and whatever comes later.
+        // `end_turn`, `tool_use`, `stop_sequence`, `pause_turn`, and any reason added later.
         _ => FinishReason::Stop,
     }
 }

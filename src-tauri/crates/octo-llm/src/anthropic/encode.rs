@@ -1,4 +1,4 @@
-//! From our messages to theirs.
+//! Encodes Octo's messages for Anthropic.
 
 use crate::{
     CacheKey, Dialect, Life, ModelRequest, ProviderId, effort,
@@ -7,10 +7,12 @@ use crate::{
 use octo_protocol::{Block, CallStatus, Message, Role, ToolResult};
 use serde_json::{Map, Value, json};
 
-/// Markers a request may have; a fifth is refused. One goes to the system prompt (or the last tool).
+/// Maximum markers in a request; the server refuses a fifth. One of them is for the system prompt (or the last
+/// tool).
 const MARKERS: usize = 4;
 
-/// The body of a request. `provider` names the endpoint it is for: reasoning goes back only where it came from.
+/// Builds the body of a request. `provider` names the target endpoint: reasoning is sent back only to the
+/// endpoint that produced it.
 pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), request.model.as_str().into());
@@ -42,7 +44,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     }
     let mut encoder = Encoder { request, provider, ids: CallIds::default() };
     let mut messages: Vec<Value> = request.messages.iter().map(|message| encoder.message(message)).collect();
-    // Were there too many, the last ones would be worth most.
+    // If there are too many, the last ones are worth most.
     let known: Vec<(usize, Life)> =
         request.cache.messages.iter().copied().filter(|(index, _)| *index < messages.len()).collect();
     for (index, life) in known.into_iter().rev().take(MARKERS - fixed_marks) {
@@ -59,7 +61,7 @@ fn tools(request: &ModelRequest) -> Vec<Value> {
     request.tools.iter().map(tool).collect()
 }
 
-/// Marks a block. Only this field is added: content is never changed for a marker's sake.
+/// Marks a block. Adds only this field: a marker never changes content.
 fn mark(block: &mut Value, life: Life) -> bool {
     let marker = match life {
         Life::FiveMinutes => json!({ "type": "ephemeral" }),
@@ -71,7 +73,7 @@ fn mark(block: &mut Value, life: Life) -> bool {
     }
 }
 
-/// Reasoning takes no marker, so the last block that is none gets it.
+/// Marks the last block that is not reasoning, since reasoning takes no marker.
 fn mark_last_block(message: &mut Value, life: Life) {
     let blocks = message.get_mut("content").and_then(Value::as_array_mut);
     let takes_marker = |block: &&mut Value| {
@@ -103,8 +105,8 @@ impl Encoder<'_> {
             content.extend(self.block(block));
         }
         if !content.iter().any(|block| !is_reasoning(block)) {
-            // Also a message of nothing but reasoning gets one: it could not stand as the last one, and what
-            // is sent must not depend on what follows.
+            // A message that contains only reasoning gets one as well: it could not be the last message, and
+            // the sent bytes must not depend on later messages.
             content.push(text(wire::NOTHING));
         }
         let role = match message.role {

@@ -1,9 +1,9 @@
-//! Where AWS credentials come from: environment variables, then the shared profile files. Credentials that
-//! must be fetched first (single sign-on, roles, helper processes, instance metadata) are not: those would
-//! be calls to further servers that nobody asked for. `aws configure export-credentials` turns each of them
-//! into variables.
+//! Finds AWS credentials: in environment variables, then in the shared profile files. Other credentials, which
+//! must be fetched first (single sign-on, roles, helper processes, instance metadata) are not supported:
+//! fetching them would call further servers without the person's request. `aws configure export-credentials`
+//! turns each of them into variables.
 //!
-//! Files are read anew for every call, since other programs renew what is in them.
+//! Files are read again on each call, since other programs renew their content.
 
 use super::{
     SERVICE,
@@ -19,32 +19,32 @@ use std::{
     time::SystemTime,
 };
 
-/// The variable with a Bedrock API key, as the vendor's own clients read it.
+/// Variable with a Bedrock API key, under the name that the vendor's own clients use.
 const BEARER: &str = "AWS_BEARER_TOKEN_BEDROCK";
 
-/// The environment AWS credentials are looked for in.
+/// Environment in which AWS credentials are looked up.
 #[derive(Clone, Debug, Default)]
 pub struct AwsEnvironment {
     variables: HashMap<String, SecretString>,
-    /// The person's home, in which `.aws` is.
+    /// The person's home folder, which contains `.aws`.
     home: Option<PathBuf>,
 }
 
-/// What lets a request in.
+/// Means of authentication for a request.
 #[derive(Debug)]
 pub(crate) enum Access {
-    /// A key, sent as it is.
+    /// A key, sent unchanged.
     Bearer(SecretString),
-    /// Credentials, which sign for a region.
+    /// Credentials that sign for a region.
     Signature { credentials: Credentials, region: String },
 }
 
 impl Access {
-    /// The headers that let a request in.
+    /// Returns the headers that authenticate a request.
     ///
     /// # Errors
     ///
-    /// Those of [`sign`].
+    /// Returns the errors of [`sign`].
     pub(crate) fn headers(
         &self,
         request: &Unsigned<'_>,
@@ -58,7 +58,7 @@ impl Access {
         }
     }
 
-    /// Learns what must not leave with an error.
+    /// Adds the values that must not appear in an error.
     pub(crate) fn secrets(&self, secrets: &mut Secrets) {
         match self {
             Self::Bearer(key) => secrets.learn(key, "[key]"),
@@ -72,14 +72,14 @@ impl Access {
     }
 }
 
-/// What lets a request to the server at `base` in, by the first place that has it. Reads files.
+/// Returns the authentication for the server at `base`, from the first source that has one. Reads files.
 ///
 /// # Errors
 ///
-/// [`ErrorClass::Auth`] when there are no credentials, with the places that were looked in;
-/// [`ErrorClass::Address`] when no region is known to sign for.
+/// Returns [`ErrorClass::Auth`] when there are no credentials, with the sources that were searched, and
+/// [`ErrorClass::Address`] when the region to sign for is unknown.
 pub(crate) fn access(environment: &AwsEnvironment, base: &Url) -> Result<Access, ProviderError> {
-    // A signature gives nothing away; a key does, so it goes to AWS alone, or no further than this machine.
+    // A signature reveals nothing; a key does, so it is sent only to AWS or to this machine.
     let is_trusted = base.host_str().is_some_and(|host| region_of_host(host).is_some())
         || crate::endpoint::reach(base) == crate::endpoint::Reach::Machine;
     if let Some(key) = environment.variable(BEARER).filter(|_| is_trusted) {
@@ -89,24 +89,24 @@ pub(crate) fn access(environment: &AwsEnvironment, base: &Url) -> Result<Access,
     Ok(Access::Signature { credentials, region: region(base, environment)? })
 }
 
-/// Credentials that sign.
+/// Signing credentials.
 #[derive(Clone, Debug)]
 pub(crate) struct Credentials {
     pub(crate) access_key: String,
     pub(crate) secret_key: SecretString,
-    /// For credentials that end some day.
+    /// Session token, for temporary credentials.
     pub(crate) session_token: Option<SecretString>,
 }
 
 impl AwsEnvironment {
-    /// An environment of these variables; `home` holds `.aws`.
+    /// Creates an environment with these variables; `home` contains `.aws`.
     pub fn new(variables: impl IntoIterator<Item = (String, String)>, home: Option<PathBuf>) -> Self {
         let variables = variables.into_iter().filter(|(name, _)| name.starts_with("AWS_"));
         let variables = variables.map(|(name, value)| (name, SecretString::from(value)));
         Self { variables: variables.collect(), home }
     }
 
-    /// This process's own.
+    /// Returns the environment of this process.
     pub fn of_process() -> Self {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -140,7 +140,7 @@ impl AwsEnvironment {
         }
     }
 
-    /// The profile's settings: the credentials file goes before the other one.
+    /// Reads the profile's settings: the credentials file takes precedence over the config file.
     fn settings(&self) -> HashMap<String, SecretString> {
         let profile = self.profile();
         let read = |path: Option<PathBuf>| {
@@ -148,7 +148,7 @@ impl AwsEnvironment {
         };
         let config = read(self.file("AWS_CONFIG_FILE", "config"));
         let credentials = read(self.file("AWS_SHARED_CREDENTIALS_FILE", "credentials"));
-        // In the one file a profile is called so, but for the default one.
+        // The config file prefixes a profile's name with `profile `, except for the default one.
         let named = if profile == "default" { profile.to_owned() } else { format!("profile {profile}") };
         let mut settings = section(&config, &named);
         settings.extend(section(&credentials, profile));
@@ -181,11 +181,11 @@ impl AwsEnvironment {
     }
 }
 
-/// The region a request is signed for: the server's, as its name says; else that of the environment.
+/// Returns the region a request is signed for: the one in the server's name, otherwise the environment's.
 ///
 /// # Errors
 ///
-/// [`ErrorClass::Address`] when neither says.
+/// Returns [`ErrorClass::Address`] when neither names a region.
 fn region(base: &Url, environment: &AwsEnvironment) -> Result<String, ProviderError> {
     if let Some(region) = base.host_str().and_then(region_of_host) {
         return Ok(region.to_owned());
@@ -202,7 +202,8 @@ fn region(base: &Url, environment: &AwsEnvironment) -> Result<String, ProviderEr
     })
 }
 
-/// The region in `bedrock-runtime.us-east-1.amazonaws.com` and its kin (FIPS, China, private endpoints).
+/// Extracts the region from `bedrock-runtime.us-east-1.amazonaws.com` and similar hosts (FIPS, China, private
+/// endpoints).
 fn region_of_host(host: &str) -> Option<&str> {
     let named = [".amazonaws.com", ".amazonaws.com.cn", ".api.aws"];
     let name = named.iter().find_map(|end| host.strip_suffix(end))?;
@@ -211,7 +212,7 @@ fn region_of_host(host: &str) -> Option<&str> {
     labels.next().filter(|region| !region.is_empty())
 }
 
-/// The settings of a section, in the form both of AWS's files have.
+/// Parses the settings of a section, in the format that both AWS files share.
 fn section(file: &str, wanted: &str) -> HashMap<String, SecretString> {
     let mut settings = HashMap::new();
     let mut inside = false;
@@ -221,11 +222,11 @@ fn section(file: &str, wanted: &str) -> HashMap<String, SecretString> {
             let words: Vec<&str> = name.split_whitespace().collect();
             inside = words.join(" ") == wanted;
         } else if inside
-            // An indented line belongs to a setting of its own kind.
+            // An indented line belongs to a nested setting.
             && !line.starts_with([' ', '\t', '#', ';'])
             && let Some((name, value)) = text.split_once('=')
         {
-            // A comment behind a value begins with white space.
+            // A comment after a value begins with white space.
             let value = value.split([' ', '\t']).skip_while(|word| word.is_empty());
             let words: Vec<&str> = value.take_while(|word| !word.starts_with(['#', ';'])).collect();
             let value = SecretString::from(words.join(" ").trim());
@@ -268,7 +269,7 @@ mod tests {
                 with(&[("AWS_SESSION_TOKEN", " t "), ("AWS_PROFILE", "work")]),
                 ("AKIENV", "s3cretenv", Some("t")),
             ),
-            // Half a pair is none.
+            // Half a pair does not count.
             (vec![keys[0]], ("AKIDEFAULT", "s3cretdefault==", None)),
             (vec![keys[0], ("AWS_SECRET_ACCESS_KEY", " ")], ("AKIDEFAULT", "s3cretdefault==", None)),
         ] {
@@ -285,7 +286,7 @@ mod tests {
             ("https://bedrock-runtime.eu-west-1.amazonaws.com.host.example", false),
             ("http://192.168.1.4", false),
         ] {
-            // Where no region is known to sign for there is no access at all, and so no key either.
+            // Without a known region to sign for there is no access at all, and so no key either.
             let found = access(&environment, &Url::parse(base).unwrap());
             let key = match &found {
                 Ok(Access::Bearer(key)) => Some(key.expose_secret()),

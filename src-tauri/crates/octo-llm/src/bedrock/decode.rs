@@ -1,4 +1,4 @@
-//! From their stream to our events.
+//! Decodes Bedrock's stream into model events.
 
 use crate::{
     Billed, BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId,
@@ -12,7 +12,7 @@ use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Reads a stream. Events and kinds of block it does not know are passed over.
+/// Decodes a stream. It skips events and kinds of block that it does not know.
 #[derive(Debug)]
 pub struct Decoder {
     provider: ProviderId,
@@ -26,14 +26,14 @@ pub struct Decoder {
 
 #[derive(Debug)]
 struct Open {
-    /// Our index; none before the block's kind is known.
+    /// Octo's own block index; `None` until the block's kind is known.
     block: Option<u32>,
     part: Part,
 }
 
 #[derive(Debug)]
 enum Part {
-    /// Only a delta tells what a block is, unless it is a call.
+    /// Except for a call, only a delta tells the kind of a block.
     Unknown,
     Text(String),
     Reasoning {
@@ -49,18 +49,18 @@ enum Part {
 }
 
 impl Decoder {
-    /// A decoder at the start of an answer of `provider`.
+    /// Creates the decoder of a new answer from `provider`.
     pub fn new(provider: ProviderId) -> Self {
         Self { provider, open: BTreeMap::new(), next: 0, finish: None, done: false }
     }
 
-    /// Takes one event.
+    /// Reads one event.
     ///
     /// # Errors
     ///
-    /// What an exception says, by its name; [`ErrorClass::Malformed`] when the event is not JSON or
-    /// contradicts the ones before, or the model's output was no answer. After an error nothing more may be
-    /// pushed.
+    /// Returns the error that an exception reports, classified by its name, and [`ErrorClass::Malformed`] when
+    /// the event is not JSON or contradicts earlier ones, or the model's output was not an answer. After an
+    /// error nothing more may be pushed.
     pub fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
         if self.done || event.data.is_empty() {
             return Ok(Vec::new());
@@ -77,11 +77,11 @@ impl Decoder {
         }
     }
 
-    /// Takes the end of the stream: the figures after the message may be missing.
+    /// Reads the end of the stream: the figures after the message may be missing.
     ///
     /// # Errors
     ///
-    /// [`ErrorClass::CutOff`] when the message's own end never came.
+    /// Returns [`ErrorClass::CutOff`] when the message's own end never arrived.
     pub fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
         match (self.done, self.finish) {
             (true, _) => Ok(Vec::new()),
@@ -119,7 +119,7 @@ impl Decoder {
         block
     }
 
-    /// The first delta of a block that is no call also begins it.
+    /// Reads a delta; the first delta of a block that is not a call also begins the block.
     fn delta(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
         let index = index_of(data)?;
         let delta = data.get("delta").unwrap_or(&Value::Null);
@@ -152,7 +152,7 @@ impl Decoder {
 
     fn stop(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
         let index = index_of(data)?;
-        // A text block without a single delta is never said to begin.
+        // A text block without any delta never emits a start.
         let Some(Open { block: Some(block), part }) = self.open.remove(&index) else { return Ok(Vec::new()) };
         let content = match part {
             Part::Unknown => return Ok(Vec::new()),
@@ -166,8 +166,8 @@ impl Decoder {
         Ok(vec![ModelEvent::BlockFinished { block, content }])
     }
 
-    /// Reasoning goes back as it came. Without a signature it does not: models that sign refuse what they did
-    /// not sign, and the others take none back.
+    /// Rebuilds the reasoning that is sent back unchanged. Reasoning without a signature is not sent back:
+    /// models that sign refuse reasoning they did not sign, and the others accept none.
     fn reasoning(&self, text: String, signature: &str, redacted: &[u8]) -> Block {
         let raw = if !redacted.is_empty() {
             Some(json!({ "redactedContent": STANDARD.encode(redacted) }))
@@ -192,7 +192,7 @@ impl Decoder {
                 let message = "The model's output could not be read by the server.";
                 return Err(ProviderError::new(ErrorClass::Malformed, message));
             }
-            // `end_turn`, `tool_use`, `stop_sequence`, and whatever comes later.
+            // `end_turn`, `tool_use`, `stop_sequence`, and any reason added later.
             _ => FinishReason::Stop,
         });
         Ok(Vec::new())
@@ -212,7 +212,7 @@ impl Decoder {
 }
 
 impl Part {
-    /// What of a delta is shown; signatures and redacted reasoning are kept unseen.
+    /// Returns the visible part of a delta; signatures and redacted reasoning are kept but not shown.
     fn grow(&mut self, index: u64, delta: &Value) -> Result<String, ProviderError> {
         let piece = |pointer: &str| delta.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let (held, piece) = match self {
@@ -227,7 +227,7 @@ impl Part {
             Self::Call { arguments, .. } if delta.get("toolUse").is_some() => {
                 (arguments, piece("/toolUse/input"))
             }
-            // A kind of delta that is not known says nothing; a known one in the wrong place is a fault.
+            // An unknown kind of delta is ignored; a known one in the wrong block is an error.
             _ if ["text", "reasoningContent", "toolUse"].iter().any(|kind| delta.get(kind).is_some()) => {
                 return Err(wire::malformed(format!("Block {index} holds two kinds of content.")));
             }
@@ -258,8 +258,8 @@ fn index_of(data: &Value) -> Result<u64, ProviderError> {
         .ok_or_else(|| wire::malformed("A block event without an index."))
 }
 
-/// `inputTokens` leaves out what was read from and written to the cache, as ours does. `cacheDetails` tells what was
-/// written apart by how long it is kept.
+/// `inputTokens` excludes cache reads and writes, as Octo's count does. `cacheDetails` breaks the written
+/// tokens down by their lifetime.
 fn billed(usage: &Value) -> Billed {
     let count = |field: &str| usage.get(field).and_then(wire::tokens).unwrap_or(0);
     let details = usage.get("cacheDetails").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();

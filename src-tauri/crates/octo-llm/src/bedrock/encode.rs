@@ -1,4 +1,4 @@
-//! From our messages to theirs.
+//! Encodes Octo's messages for Bedrock.
 
 use crate::{
     Life, ModelRequest, ProviderId, effort,
@@ -7,16 +7,16 @@ use crate::{
 use octo_protocol::{Block, CallStatus, Message, Role, ToolResult};
 use serde_json::{Map, Value, json};
 
-/// Cache points a request may have. One goes behind the system prompt (or the last tool).
+/// Maximum cache points in a request. One of them follows the system prompt (or the last tool).
 const POINTS: usize = 4;
 
-/// The body of a request; the model is named in its address. `provider` names the endpoint it is for:
-/// reasoning goes back only where it came from.
+/// Builds the body of a request; the address names the model. `provider` names the target endpoint: reasoning
+/// is sent back only to the endpoint that produced it.
 pub fn encode(request: &ModelRequest, provider: &ProviderId) -> Value {
     let has_system = wire::says_something(&request.system);
     let known = request.cache.messages.iter().copied().filter(|(index, _)| *index < request.messages.len());
     let fixed = request.cache.fixed.filter(|_| has_system || !request.tools.is_empty());
-    // Were there too many, the last ones would be worth most.
+    // If there are too many, the last ones are worth most.
     let points: Vec<(usize, Life)> = known.rev().take(POINTS - usize::from(fixed.is_some())).collect();
     let mut encoder = Encoder { request, provider, ids: CallIds::default(), documents: 0 };
     let mut messages: Vec<(Role, Vec<Value>)> = Vec::new();
@@ -70,7 +70,7 @@ fn point(life: Life) -> Value {
     }
 }
 
-/// Behind the last block that is no reasoning, since that takes none.
+/// Inserts the point after the last block that is not reasoning, since reasoning takes none.
 fn insert_point(content: &mut Vec<Value>, life: Life) {
     if let Some(last) = content.iter().rposition(|block| block.get("reasoningContent").is_none()) {
         content.insert(last + 1, point(life));
@@ -81,7 +81,7 @@ struct Encoder<'a> {
     request: &'a ModelRequest,
     provider: &'a ProviderId,
     ids: CallIds,
-    /// Documents met so far.
+    /// Number of documents encoded so far.
     documents: u32,
 }
 
@@ -95,14 +95,14 @@ impl Encoder<'_> {
         }
         for block in message.blocks.iter().filter(|block| !is_result(block)) {
             if let Block::Document { path, .. } = block {
-                // A document is also refused without words beside it.
+                // The server also refuses a document without accompanying text.
                 content.push(text(&wire::document_words(path)));
             }
             content.extend(self.block(block));
         }
         if content.iter().all(|block| block.get("reasoningContent").is_some()) {
-            // Also a message of nothing but reasoning gets one: it could not stand as the last one, and what
-            // is sent must not depend on what follows.
+            // A message that contains only reasoning gets one as well: it could not be the last message, and
+            // the sent bytes must not depend on later messages.
             content.push(text(wire::NOTHING));
         }
         content
@@ -120,7 +120,8 @@ impl Encoder<'_> {
             Block::Document { blob, media_type, .. } => {
                 let data = wire::document(self.request, blob, media_type)?;
                 self.documents += 1;
-                // A name may hold few characters and stand once in a request; what it is was said before it.
+                // A name may contain few characters and must be unique in a request; the text before it
+                // describes the document.
                 let name = format!("document {}", self.documents);
                 Some(json!({ "document": { "format": "pdf", "name": name, "source": { "bytes": data } } }))
             }

@@ -1,4 +1,4 @@
-//! Requests signed with AWS credentials (Signature Version 4).
+//! Signs requests with AWS credentials (Signature Version 4).
 
 use super::credentials::Credentials;
 use crate::{ErrorClass, ProviderError};
@@ -10,26 +10,27 @@ use aws_sigv4::{
 use secrecy::ExposeSecret;
 use std::time::SystemTime;
 
-/// A header that was signed, or is the signature.
+/// Name and value of a signed header, or of the signature itself.
 pub(crate) type Signed = (String, String);
 
-/// What is signed.
+/// Request to sign.
 pub(crate) struct Unsigned<'a> {
     /// `POST`.
     pub(crate) method: &'a str,
-    /// The whole address, as it is sent.
+    /// Whole address, exactly as sent.
     pub(crate) url: &'a str,
-    /// The headers whose bytes the signature covers, beside `host`.
+    /// Headers that the signature covers, in addition to `host`.
     pub(crate) headers: &'a [(&'a str, &'a str)],
-    /// The body, as it is sent.
+    /// Body, exactly as sent.
     pub(crate) body: &'a [u8],
 }
 
-/// The headers a signed request carries beside its own.
+/// Returns the headers that a signed request carries in addition to its own.
 ///
 /// # Errors
 ///
-/// [`ErrorClass::Auth`] when the credentials hold what no header can; they are never in the message.
+/// Returns [`ErrorClass::Auth`] when the credentials contain characters that a header cannot carry; they are
+/// never in the message.
 pub(crate) fn sign(
     request: &Unsigned<'_>,
     credentials: &Credentials,
@@ -88,7 +89,7 @@ mod tests {
 
     const FORM_HASH: &str = "9095672bbd1f56dfc5b65f3e153adc8731a4a654192329106275f4c7b24d0b6e";
 
-    /// One of AWS's published vectors: a request and the `Authorization` it must get.
+    /// One of AWS's published vectors: a request and the `Authorization` header it must produce.
     struct Vector {
         name: &'static str,
         method: &'static str,
@@ -212,8 +213,8 @@ mod tests {
         }
     }
 
-    /// `double-encode-path` of the same suite, which has a server and credentials of its own: what is escaped in
-    /// an address is escaped once more in what is signed.
+    /// `double-encode-path` of the same suite, which has its own server and credentials: characters already
+    /// escaped in an address are escaped again in the signed text.
     #[test]
     fn an_escaped_path_is_signed_as_published() {
         let credentials = Credentials {

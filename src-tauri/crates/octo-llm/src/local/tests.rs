@@ -13,7 +13,7 @@ const LLAMA: &str =
     r#"{"object":"list","data":[{"id":"model.gguf","object":"model","owned_by":"llamacpp"}]}"#;
 const VLLM: &str = r#"{"object":"list","data":[{"id":"zai-org/GLM-5","object":"model","owned_by":"vllm"}]}"#;
 
-/// The presets with a local server of this kind at this address and no other.
+/// Returns the presets with a single local server of this kind at this address.
 fn at(kind: &str, url: &str) -> Presets {
     let gone = |id: &str| format!(r#"{{ "id": "{id}", "name": "gone", "protocol": "openai-chat" }}"#);
     let others = ["ollama", "lmstudio", "llamacpp", "vllm"].map(gone).join(",");
@@ -56,7 +56,7 @@ async fn another_server_at_the_port_is_not_taken_for_it() {
         ("ollama", "/api/tags", r#"{"models":[{"name":"x"}]}"#),
         ("ollama", "/api/tags", r#"{"models":[]}"#),
         ("ollama", "/api/tags", "<html>a page</html>"),
-        // A redirect is not followed: it could lead off this machine.
+        // Redirects are not followed: one could lead off this machine.
         ("ollama", "/api/tags", ""),
         ("lm_studio", "/api/v1/models", r#"{"models":[{"type":"llm","key":"x"}]}"#),
         ("llama_cpp", "/v1/models", VLLM),

@@ -1,4 +1,4 @@
-//! From their stream to our events.
+//! Decodes the Chat Completions stream into model events.
 
 use super::{
     encode::REASONING_FIELDS,
@@ -12,15 +12,15 @@ use crate::{
 use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
 use serde_json::{Value, json};
 
-/// Reads a stream, also of servers that send calls whole, without an index, or end without `[DONE]`.
+/// Decodes a stream, including streams with complete calls, without an index, or without a final `[DONE]`.
 #[derive(Debug)]
 pub struct Decoder {
     provider: ProviderId,
-    /// The text or the reasoning that grows; a change of kind ends it.
+    /// Growing text or reasoning; a change of kind ends it.
     prose: Option<Prose>,
     calls: Vec<Call>,
     details: Details,
-    /// The block that keeps what the server sealed, once there is something.
+    /// Index of the block for the server's sealed data, once there is any.
     sealed: Option<u32>,
     next: u32,
     finish: Option<FinishReason>,
@@ -42,19 +42,19 @@ enum ProseKind {
 
 #[derive(Debug)]
 struct Call {
-    /// The wire's index, where it gave one.
+    /// The wire's index, if given.
     index: Option<u64>,
-    /// Ours; none until the name is known.
+    /// Octo's own index; `None` until the name is known.
     block: Option<u32>,
     provider_id: String,
     name: String,
     arguments: String,
-    /// What the server sealed into it.
+    /// Data that the server sealed into the call.
     extra: Option<Value>,
 }
 
 impl Decoder {
-    /// A decoder at the start of an answer of `provider`.
+    /// Creates the decoder of a new answer from `provider`.
     pub fn new(provider: ProviderId) -> Self {
         Self {
             provider,
@@ -68,12 +68,13 @@ impl Decoder {
         }
     }
 
-    /// Takes one event.
+    /// Reads one event.
     ///
     /// # Errors
     ///
-    /// What an error object in the stream says, by its type; [`crate::ErrorClass::Malformed`] when the event is not
-    /// JSON, or a call has no name. After an error nothing more may be pushed.
+    /// Returns the error that an error object in the stream reports, classified by its type, and
+    /// [`crate::ErrorClass::Malformed`] when the event is not JSON or a call has no name. After an error
+    /// nothing more may be pushed.
     pub fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
         let text = event.data.trim();
         if self.done || text.is_empty() {
@@ -99,11 +100,11 @@ impl Decoder {
         Ok(events)
     }
 
-    /// Takes the end of the stream: the answer's last events, for servers that send no `[DONE]`.
+    /// Reads the end of the stream and returns the answer's last events, for servers that send no `[DONE]`.
     ///
     /// # Errors
     ///
-    /// [`crate::ErrorClass::CutOff`] when neither `[DONE]` nor a finish reason ever came.
+    /// Returns [`crate::ErrorClass::CutOff`] when neither `[DONE]` nor a finish reason ever arrived.
     pub fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
         match (self.done, self.finish) {
             (true, _) => Ok(Vec::new()),
@@ -113,7 +114,7 @@ impl Decoder {
     }
 
     fn choice(&mut self, choice: &Value, events: &mut Vec<ModelEvent>) -> Result<(), ProviderError> {
-        // Some servers send the last piece as a whole message.
+        // Some servers send the last piece as a complete message.
         let delta = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
         let piece = |field: &str| delta.get(field).and_then(Value::as_str).filter(|piece| !piece.is_empty());
         // OpenRouter sends the same reasoning under both names.
@@ -179,7 +180,7 @@ impl Decoder {
         events.push(ModelEvent::BlockFinished { block, content });
     }
 
-    /// Begins the block that keeps what is sealed.
+    /// Begins the block for sealed data.
     fn seal(&mut self, events: &mut Vec<ModelEvent>) {
         if self.sealed.is_none() {
             self.sealed = Some(self.next);
@@ -212,7 +213,7 @@ impl Decoder {
                     && (id.is_empty() || call.provider_id.is_empty() || call.provider_id == id)
             }),
             None if !id.is_empty() => self.calls.iter().rposition(|call| call.provider_id == id),
-            // Neither index nor id: a name begins a call, arguments alone go on with the last one.
+            // Neither index nor id: a name begins a call, arguments alone continue the last one.
             None if !name.is_empty() => None,
             None => self.calls.len().checked_sub(1),
         };
@@ -260,7 +261,7 @@ impl Decoder {
         let mut calls = std::mem::take(&mut self.calls);
         let extras = calls.iter_mut().map(|call| call.extra.take()).collect();
         let kept = std::mem::take(&mut self.details).keep(extras);
-        // A block that was begun is finished whatever is in it: what comes after it waits for it.
+        // A started block is finished whatever its content: later blocks wait for it.
         if let Some(block) = self.sealed {
             let replay = kept.map(|raw| Replay { provider: self.provider.0.clone(), raw });
             let content = Block::Reasoning { text: String::new(), replay };
@@ -294,7 +295,7 @@ impl Decode for Decoder {
     }
 }
 
-/// Where the tokens stand that were written to a cache.
+/// Fields with the number of tokens written to a cache.
 const CACHE_WRITE: &[&str] = &[
     "/prompt_tokens_details/cache_write_tokens",
     // Routers in front of Anthropic and of Qwen's explicit cache.
@@ -302,7 +303,7 @@ const CACHE_WRITE: &[&str] = &[
     "/cache_creation_input_tokens",
 ];
 
-/// OpenAI counts cached tokens within the prompt's; ours are disjoint.
+/// Makes the counts disjoint: OpenAI includes cached tokens in the prompt's.
 fn usage_of(usage: &Value) -> Usage {
     let count =
         |pointers: &[&str]| pointers.iter().find_map(|pointer| usage.pointer(pointer).and_then(wire::tokens));
@@ -318,8 +319,8 @@ fn usage_of(usage: &Value) -> Usage {
     })
 }
 
-/// The answer's tokens with those of its reasoning. xAI and Gemini count these in the total alone; what is above the
-/// rest there is reasoning, unless it may be what was written to a cache.
+/// Returns the answer's tokens including reasoning. xAI and Gemini count reasoning only in the total; the
+/// excess over the other counts is reasoning, unless it may be a cache write.
 fn output_of(count: &dyn Fn(&[&str]) -> Option<u64>) -> Option<u64> {
     let said = count(&["/completion_tokens"])?;
     let rest = count(&["/total_tokens"]).zip(count(&["/prompt_tokens"]));

@@ -1,14 +1,14 @@
-//! From our messages to theirs.
+//! Encodes Octo's messages for Chat Completions.
 //!
-//! # Reasoning that goes back
+//! # Reasoning that is sent back
 //!
-//! Servers that think (DeepSeek, Moonshot and others) want the reasoning of an assistant message back under
-//! the field it came in, and some refuse a conversation in which one assistant message has the field and
-//! another has not. The plain cure, an empty field on every message as soon as one has it, would change the
-//! bytes of earlier messages when the first reasoning arrives, and so lose the whole cached prefix. So the
-//! empty field depends on what came *before* only: either the server is known to ask for it, then every
-//! assistant message has it from the first request on ([`ReasoningPadding::Always`]); or messages have it
-//! that follow one with reasoning, and earlier ones keep their bytes ([`ReasoningPadding::Following`]).
+//! Servers with reasoning models (DeepSeek, Moonshot and others) want the reasoning of an assistant message
+//! back under its original field, and some refuse a conversation in which one assistant message has the field
+//! and another does not. The simple remedy, an empty field on every message as soon as one has it, would change
+//! the bytes of earlier messages when the first reasoning arrives, and so lose the whole cached prefix. So the
+//! empty field depends only on *earlier* messages: if the server is known to require it, every assistant
+//! message has it from the first request on ([`ReasoningPadding::Always`]); otherwise only messages after one
+//! with reasoning have it, and earlier ones keep their bytes ([`ReasoningPadding::Following`]).
 
 use super::{
     marks::{Marks, Shape},
@@ -21,10 +21,11 @@ use crate::{
 use octo_protocol::{Block, Message, Role, ToolResult};
 use serde_json::{Map, Value, json};
 
-/// The fields reasoning comes and goes in.
+/// Fields that carry reasoning in both directions.
 pub(super) const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
 
-/// The body of a request. `provider` names the endpoint it is for: reasoning goes back only where it came from.
+/// Builds the body of a request. `provider` names the target endpoint: reasoning is sent back only to the
+/// endpoint that produced it.
 pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), request.model.as_str().into());
@@ -90,7 +91,7 @@ struct Encoder<'a> {
     request: &'a ModelRequest,
     provider: &'a ProviderId,
     ids: CallIds,
-    /// The field assistant messages without reasoning carry empty, once there is one.
+    /// Field that assistant messages without reasoning carry empty, once one is known.
     padding: Option<&'static str>,
     shape: Shape,
     /// Whether the model refuses calls without a signature.
@@ -98,7 +99,7 @@ struct Encoder<'a> {
     messages: Vec<Value>,
 }
 
-/// What one side says: words, and pictures among them.
+/// Content of one side's message: text with pictures in between.
 #[derive(Default)]
 struct Parts {
     parts: Vec<Value>,
@@ -129,7 +130,7 @@ impl Parts {
         self.parts.push(json!({ "type": "file", "file": { "filename": name, "file_data": data } }));
     }
 
-    /// In the dialect's shape; nothing at all, as beside calls, is always empty text.
+    /// Returns the content in the dialect's shape; no content at all, as with calls, is always empty text.
     fn content(self, shape: Shape) -> Value {
         if self.pictures > 0 || (shape == Shape::Parts && !self.parts.is_empty()) {
             return self.parts.into();
@@ -144,7 +145,7 @@ impl Encoder<'_> {
     fn user(&mut self, message: &Message) {
         let mut parts = Parts::default();
         let mut results = 0_usize;
-        // Results come first, each a message of its own; their pictures follow in the person's message,
+        // Results are sent first, each as a message of its own; their pictures follow in the person's message,
         // since tool messages take none.
         for block in &message.blocks {
             if let Block::ToolResult(result) = block {
@@ -232,7 +233,7 @@ impl Encoder<'_> {
                         }
                     }
                 }
-                // A model's message takes words only.
+                // A model's message takes only text.
                 Block::Image { name, .. } => parts.say(&format!("[Picture \"{name}\"]")),
                 Block::Document { path, .. } => parts.say(&wire::document_words(path)),
                 other => self.say(other, &mut parts),
@@ -243,8 +244,8 @@ impl Encoder<'_> {
         }
         let mut said = Map::new();
         said.insert("role".into(), "assistant".into());
-        // Beside calls the text may be empty, and is written all the same: some servers' templates fail on
-        // a missing or null one.
+        // Next to calls the text may be empty, and is written nevertheless: some servers' templates fail on a
+        // missing or null one.
         said.insert("content".into(), parts.content(self.shape));
         if reasoning.is_empty() {
             if let Some(field) = self.padding {

@@ -1,19 +1,19 @@
-//! Cache markers on the parts of messages, for servers that take them.
+//! Sets cache markers on the parts of messages, for servers that take them.
 
 use crate::{Breakpoints, Dialect, Life, Markers, ModelRequest};
 use serde_json::{Value, json};
 
-/// Markers a request may have (Anthropic's and Qwen's documentation).
+/// Maximum markers in a request (Anthropic's and Qwen's documentation).
 const MARKERS: usize = 4;
-/// Explicit breakpoints a request may have beside the server's own (OpenAI's API reference).
+/// Maximum explicit breakpoints in a request, in addition to the server's own (OpenAI's API reference).
 const BREAKPOINTS: usize = 3;
 
-/// What content looks like.
+/// Shape of content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// Plain text where there are only words, since many servers take nothing else; parts with pictures.
+    /// Plain text if there is only text, since many servers take nothing else; parts if there are pictures.
     Plain,
-    /// Always parts, so that a marker changes nothing.
+    /// Always parts, which a marker does not change.
     Parts,
 }
 
@@ -41,7 +41,7 @@ enum Kind {
 }
 
 impl Marks {
-    /// Were there too many, the last ones would be worth most.
+    /// Selects the markers of a request. If there are too many, the last ones are worth most.
     pub(super) fn of(request: &ModelRequest, dialect: &Dialect) -> Self {
         let (kind, most) = match (dialect.markers, dialect.breakpoints) {
             (Markers::CacheControl, _) => (Kind::CacheControl, MARKERS),
@@ -55,22 +55,21 @@ impl Marks {
         Self { kind, fixed, messages }
     }
 
-    /// Marks the end of the system prompt, and so the tools before it.
+    /// Marks the end of the system prompt, which also covers the tools before it.
     pub(super) fn fixed(&self, messages: &mut [Value]) {
         if let Some(life) = self.fixed {
             self.mark_last_part(messages, life);
         }
     }
 
-    /// Marks the end of what one of our messages became.
+    /// Marks the end of the wire messages that one of Octo's messages became.
     pub(super) fn message(&self, index: usize, messages: &mut [Value]) {
         if let Some((_, life)) = self.messages.iter().find(|(marked, _)| *marked == index) {
             self.mark_last_part(messages, *life);
         }
     }
 
-    /// Only a field is added: content is never changed for a marker's sake. OpenAI's breakpoints do not stand
-    /// on what the model said.
+    /// Adds only a field: a marker never changes content. OpenAI allows no breakpoints on the model's messages.
     fn mark_last_part(&self, messages: &mut [Value], life: Life) {
         let (field, marker) = match (self.kind, life) {
             (Kind::None, _) => return,
@@ -83,7 +82,7 @@ impl Marks {
         for message in messages.iter_mut().rev() {
             let said_by_model = message.get("role").and_then(Value::as_str) == Some("assistant");
             let parts = message.get_mut("content").and_then(Value::as_array_mut);
-            // `cache_control` stands on text alone (OpenRouter's guide to prompt caching).
+            // `cache_control` is allowed only on text (OpenRouter's guide to prompt caching).
             let takes = |part: &&mut Value| self.kind == Kind::Breakpoint || part.get("text").is_some();
             let part = parts.and_then(|parts| parts.iter_mut().rev().find(takes));
             let part = part.and_then(Value::as_object_mut);

@@ -1,30 +1,30 @@
-//! What a server seals into an answer and wants back as it was.
+//! Stores data that a server seals into an answer and wants back unchanged.
 //!
 //! Gemini signs the calls of its models from the third generation on (`extra_content` of a call) and refuses a
-//! conversation in which a signature is missing. OpenRouter hands on what the vendors behind it sign or encrypt
-//! (`reasoning_details` of a message), with the same consequence. Both are kept as a block of reasoning without text,
-//! which goes back to the provider that made it, and to no other.
+//! conversation in which a signature is missing. OpenRouter passes on data that the vendors behind it sign or
+//! encrypt (`reasoning_details` of a message), with the same consequence. Both are kept as a block of reasoning
+//! without text, which is sent back only to the provider that produced it.
 
 use octo_protocol::{Block, Replay};
 use serde_json::{Map, Value, json};
 
-/// The field of a call.
+/// Sealed field of a call.
 pub(super) const EXTRA: &str = "extra_content";
-/// The field of a message.
+/// Sealed field of a message.
 pub(super) const DETAILS: &str = "reasoning_details";
-/// Where a kept block holds what belongs to its message's calls, in their order.
+/// Field of the kept block with the sealed data of its message's calls, in their order.
 const CALLS: &str = "tool_calls";
 
-/// Stands in for a signature that was never made, as where another model began the conversation: Google's guide to
-/// thought signatures names it for this.
+/// Replaces a signature that was never made, as when another model began the conversation: Google's guide to
+/// thought signatures names this value for it.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// The details of a message, put together from the pieces of a stream.
+/// Details of a message, assembled from the pieces of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Details(Vec<Map<String, Value>>);
 
 impl Details {
-    /// Takes the details of a piece.
+    /// Adds the details of a piece.
     pub(super) fn take(&mut self, delta: &Value) {
         for piece in delta.get(DETAILS).and_then(Value::as_array).into_iter().flatten() {
             let Some(piece) = piece.as_object() else { continue };
@@ -35,7 +35,7 @@ impl Details {
         }
     }
 
-    /// Whether they hold more than words, which go back by themselves.
+    /// Returns whether they contain more than text, which is sent back anyway.
     pub(super) fn are_sealed(&self) -> bool {
         let holds = |detail: &Map<String, Value>, field: &str| {
             detail.get(field).and_then(Value::as_str).is_some_and(|text| !text.is_empty())
@@ -43,7 +43,8 @@ impl Details {
         self.0.iter().any(|detail| holds(detail, "signature") || holds(detail, "data"))
     }
 
-    /// What is kept of an answer: its details, and what each of its calls had; none where nothing was sealed.
+    /// Returns the data to keep of an answer: its details, and the sealed data of each of its calls. `None` if
+    /// nothing was sealed.
     pub(super) fn keep(self, calls: Vec<Option<Value>>) -> Option<Value> {
         let mut raw = Map::new();
         if self.are_sealed() {
@@ -56,10 +57,10 @@ impl Details {
     }
 }
 
-/// Whether a piece belongs to a detail: words come in many, what is encrypted comes whole.
+/// Returns whether a piece continues a detail: text arrives in many pieces, encrypted data in one.
 fn goes_on(detail: &Map<String, Value>, piece: &Map<String, Value>) -> bool {
     let same = |field: &str| detail.get(field) == piece.get(field);
-    // Words that come after a signature are another detail's.
+    // Text after a signature belongs to another detail.
     let is_signed = detail.get("signature").and_then(Value::as_str).is_some_and(|text| !text.is_empty());
     let has_words = ["text", "summary"].iter().any(|field| piece.get(*field).is_some_and(|text| text != ""));
     !piece.contains_key("data") && same("type") && same("index") && !(is_signed && has_words)
@@ -74,7 +75,7 @@ fn extend(detail: &mut Map<String, Value>, piece: &Map<String, Value>) {
                 text.push_str(more);
             }
             (_, Value::Null) => {}
-            // What was said is not taken back.
+            // A received value is never cleared.
             (Some(_), Value::String(nothing)) if nothing.is_empty() => {}
             _ => {
                 detail.insert(field.clone(), value.clone());
@@ -83,7 +84,7 @@ fn extend(detail: &mut Map<String, Value>, piece: &Map<String, Value>) {
     }
 }
 
-/// What is sealed in a message that goes back to `provider`.
+/// Sealed data of a message that is sent back to `provider`.
 #[derive(Debug, Default)]
 pub(super) struct Seals<'a> {
     details: Option<&'a Value>,
@@ -91,7 +92,7 @@ pub(super) struct Seals<'a> {
 }
 
 impl<'a> Seals<'a> {
-    /// Finds it among the message's blocks.
+    /// Finds the sealed data among the message's blocks.
     pub(super) fn of(blocks: &'a [Block], provider: &str) -> Self {
         let mut found = Self::default();
         for block in blocks {
@@ -105,28 +106,29 @@ impl<'a> Seals<'a> {
         found
     }
 
-    /// What belongs to the message itself.
+    /// Returns the data of the message itself.
     pub(super) fn details(&self) -> Option<Value> {
         self.details.cloned()
     }
 
-    /// What belongs to the call of this number.
+    /// Returns the data of the call with this number.
     pub(super) fn of_call(&self, number: usize) -> Option<Value> {
         self.calls?.get(number).filter(|extra| !extra.is_null()).cloned()
     }
 
-    /// The stand-in for a signature, for the first call of a message that has none: only that is looked at.
+    /// Returns the substitute signature, for the first call of a message without one: servers check only that
+    /// call.
     pub(super) fn stand_in(&self, number: usize) -> Option<Value> {
         let unsigned = number == 0 && self.calls.is_none();
         unsigned.then(|| json!({ "google": { "thought_signature": UNSIGNED } }))
     }
 }
 
-/// Whether a model of Google's asks for signatures: from the third generation on.
+/// Returns whether a Google model requires signatures: from the third generation on.
 pub(super) fn signs(model: &str) -> bool {
     let name = model.rsplit('/').next().unwrap_or_default();
     let generation = name.strip_prefix("gemini-").and_then(|rest| rest.split(['-', '.']).next());
-    // A name without a number (`gemini-flash-latest`) is a new one.
+    // A name without a number (`gemini-flash-latest`) is a recent one.
     generation.is_some_and(|generation| generation.parse::<u32>().map_or(true, |number| number >= 3))
 }
 

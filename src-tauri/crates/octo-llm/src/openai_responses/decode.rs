@@ -1,7 +1,7 @@
-//! From their stream to our events.
+//! Decodes the Responses stream into model events.
 //!
-//! One item of the answer is one block, whatever parts it has. What an item's last event says whole counts
-//! only where it goes on from what had streamed: what was shown is never taken back.
+//! One item of the answer is one block, regardless of its parts. The complete text in an item's last event
+//! counts only where it continues the streamed text: shown text is never taken back.
 
 use crate::{
     BlockKind, ErrorClass, FinishReason, ModelEvent, ProviderError, ProviderId, http,
@@ -12,16 +12,16 @@ use octo_protocol::{Block, CallId, Replay, ToolCall, Usage};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
 
-/// Between the parts of one item.
+/// Separator between the parts of one item.
 const PART_BREAK: &str = "\n\n";
 
-/// Reads a stream. Events and kinds of item it does not know are passed over.
+/// Decodes a stream. It skips events and kinds of item that it does not know.
 #[derive(Debug)]
 pub struct Decoder {
     provider: ProviderId,
     /// Open items by the wire's index.
     open: BTreeMap<u64, Open>,
-    /// Indexes whose items are over.
+    /// Indexes of finished items.
     over: HashSet<u64>,
     next: u32,
     refused: bool,
@@ -30,7 +30,7 @@ pub struct Decoder {
 
 #[derive(Debug)]
 struct Open {
-    /// Our index; an item that is passed over has none of its own.
+    /// Octo's own index; skipped items have none.
     block: u32,
     item: Item,
     text: String,
@@ -45,20 +45,21 @@ enum Item {
 }
 
 impl Decoder {
-    /// A decoder at the start of an answer of `provider`.
+    /// Creates the decoder of a new answer from `provider`.
     pub fn new(provider: ProviderId) -> Self {
         Self { provider, open: BTreeMap::new(), over: HashSet::new(), next: 0, refused: false, done: false }
     }
 
-    /// Takes one event.
+    /// Reads one event.
     ///
     /// # Errors
     ///
-    /// What `error` and `response.failed` say, by their code; [`ErrorClass::Malformed`] when the event is not
-    /// JSON or contradicts the ones before. After an error nothing more may be pushed.
+    /// Returns the error that `error` and `response.failed` report, classified by its code, and
+    /// [`ErrorClass::Malformed`] when the event is not JSON or contradicts earlier ones. After an error nothing
+    /// more may be pushed.
     pub fn push(&mut self, event: SseEvent) -> Result<Vec<ModelEvent>, ProviderError> {
         let text = event.data.trim();
-        // Some servers end this stream as they end the older one.
+        // Some servers end this stream in the same way as Chat Completions.
         if self.done || text.is_empty() || text == crate::openai_chat::DONE {
             return Ok(Vec::new());
         }
@@ -86,11 +87,11 @@ impl Decoder {
         }
     }
 
-    /// Takes the end of the stream.
+    /// Reads the end of the stream.
     ///
     /// # Errors
     ///
-    /// [`ErrorClass::CutOff`] when no terminal event ever came.
+    /// Returns [`ErrorClass::CutOff`] when no terminal event ever arrived.
     pub fn finish(&mut self) -> Result<Vec<ModelEvent>, ProviderError> {
         if self.done { Ok(Vec::new()) } else { Err(wire::cut_off()) }
     }
@@ -132,7 +133,7 @@ impl Decoder {
         Ok(open.append(data.get("delta").and_then(Value::as_str).unwrap_or_default()))
     }
 
-    /// A further part of an item begins.
+    /// Begins a further part of an item.
     fn next_part(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
         let index = index_of(data)?;
         match self.open.get_mut(&index) {
@@ -143,7 +144,7 @@ impl Decoder {
         }
     }
 
-    /// An item is whole. A server that never said it began begins it here.
+    /// Finishes an item. If the server never announced its start, this begins it.
     fn stop(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
         let index = index_of(data)?;
         let mut events = Vec::new();
@@ -189,7 +190,7 @@ impl Decoder {
         Ok(self.end(data, finish, Vec::new()))
     }
 
-    /// Items that were cut short end as they are: some servers do not end them.
+    /// Ends unfinished items with their current content: some servers do not end them.
     fn incomplete(&mut self, data: &Value) -> Result<Vec<ModelEvent>, ProviderError> {
         let finish = match data.pointer("/response/incomplete_details/reason").and_then(Value::as_str) {
             Some("content_filter") => FinishReason::Refused,
@@ -244,7 +245,7 @@ fn index_of(data: &Value) -> Result<u64, ProviderError> {
     })
 }
 
-/// All of an item's text, as its parts were streamed.
+/// Returns all of an item's text, in the same form as its parts were streamed.
 fn whole_text(item: &Value) -> String {
     if let Some(arguments) = item.get("arguments").and_then(Value::as_str) {
         return arguments.to_owned();
@@ -264,7 +265,7 @@ fn is_refusal(item: &Value) -> bool {
     parts.into_iter().any(|part| part.get("type").and_then(Value::as_str) == Some("refusal"))
 }
 
-/// Cached tokens are counted within the input's; ours are disjoint.
+/// Makes the counts disjoint: the server includes cached tokens in the input's.
 fn usage_of(usage: &Value) -> Usage {
     let count = |pointer: &str| usage.pointer(pointer).and_then(wire::tokens);
     wire::split_usage(Share {

@@ -1,4 +1,4 @@
-//! From our messages to theirs.
+//! Encodes Octo's messages for Responses.
 
 use crate::{
     Breakpoints, CacheKey, Dialect, ModelRequest, ProviderId, ReasoningItems, effort,
@@ -7,12 +7,14 @@ use crate::{
 use octo_protocol::{Block, Message, Role, ToolResult};
 use serde_json::{Map, Value, json};
 
-/// Explicit breakpoints a request may have beside the server's own (OpenAI's API reference, prompt caching).
+/// Maximum explicit breakpoints in a request, in addition to the server's own (OpenAI's API reference, prompt
+/// caching).
 const BREAKPOINTS: usize = 3;
-/// The fields of a reasoning item that go back. Its `status` is the server's own note.
+/// Fields of a reasoning item that are sent back. Its `status` is for the server only.
 const REASONING_FIELDS: [&str; 4] = ["id", "summary", "content", "encrypted_content"];
 
-/// The body of a request. `provider` names the endpoint it is for: reasoning goes back only where it came from.
+/// Builds the body of a request. `provider` names the target endpoint: reasoning is sent back only to the
+/// endpoint that produced it.
 pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), request.model.as_str().into());
@@ -43,7 +45,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
             Breakpoints::Unknown => {
                 body.insert("instructions".into(), (*request.system).into());
             }
-            // `instructions` takes no breakpoint, so that the fixed part could not be marked.
+            // `instructions` takes no breakpoint, so the fixed part could not be marked there.
             Breakpoints::Explicit => {
                 let mut part = json!({ "type": "input_text", "text": &*request.system });
                 if marks.fixed {
@@ -67,7 +69,7 @@ pub fn encode(request: &ModelRequest, provider: &ProviderId, dialect: &Dialect) 
     Value::Object(body)
 }
 
-/// `strict` would have the server rewrite a tool's schema, and its calls with it.
+/// Encodes a tool, not as `strict`: the server would rewrite its schema, and its calls with it.
 fn tool(tool: &crate::ToolSchema) -> Value {
     json!({
         "type": "function", "name": tool.name, "description": tool.description,
@@ -75,14 +77,14 @@ fn tool(tool: &crate::ToolSchema) -> Value {
     })
 }
 
-/// Where breakpoints go.
+/// Positions of breakpoints.
 struct Marks {
     fixed: bool,
     messages: Vec<usize>,
 }
 
 impl Marks {
-    /// Were there too many, the last ones would be worth most.
+    /// Selects the breakpoints of a request. If there are too many, the last ones are worth most.
     fn of(request: &ModelRequest, dialect: &Dialect) -> Self {
         if dialect.breakpoints == Breakpoints::Unknown {
             return Self { fixed: false, messages: Vec::new() };
@@ -94,7 +96,7 @@ impl Marks {
     }
 }
 
-/// Marks the last part of the items that may be marked: those of the person's side, results included.
+/// Marks the last part of the items that may be marked: those on the person's side, including results.
 fn mark_last_part(items: &mut [Value]) {
     let parts = |item: &mut Value| {
         let field = match item.get("type").and_then(Value::as_str) {
@@ -108,7 +110,7 @@ fn mark_last_part(items: &mut [Value]) {
     items.iter_mut().rev().find_map(|item| parts(item).then_some(()));
 }
 
-/// Only this field is added: content is never changed for a breakpoint's sake.
+/// Marks a part. Adds only this field: a breakpoint never changes content.
 fn mark(part: &mut Value) -> bool {
     let Some(part) = part.as_object_mut() else { return false };
     part.insert("prompt_cache_breakpoint".into(), json!({ "mode": "explicit" }));
@@ -147,8 +149,8 @@ impl Encoder<'_> {
         }
     }
 
-    /// A result is plain text where there are only words, since servers other than OpenAI's take nothing
-    /// else; parts with pictures, and where breakpoints may have to stand on them.
+    /// Encodes a result: plain text if there is only text, since servers other than OpenAI's take nothing else;
+    /// parts if there are pictures, or if breakpoints may be set on them.
     fn result(&mut self, result: &ToolResult) {
         let said = if wire::says_something(&result.text) { &result.text } else { wire::NO_OUTPUT };
         let output = if result.images.is_empty() && self.dialect.breakpoints == Breakpoints::Unknown {
@@ -211,7 +213,7 @@ impl Encoder<'_> {
                 Block::Notice { kind, text } => wire::notice(*kind, text),
                 Block::CommandsEnded { text, .. } => wire::commands_ended(text),
                 Block::File { path } => wire::file(path),
-                // A model's message takes words only.
+                // A model's message takes only text.
                 Block::Image { name, .. } => format!("[Picture \"{name}\"]"),
                 Block::Document { path, .. } => wire::document_words(path),
                 Block::ToolResult(_) => continue,
@@ -222,14 +224,15 @@ impl Encoder<'_> {
         }
         let items = self.items.get(first..).unwrap_or_default();
         if items.iter().all(|item| item.get("type").and_then(Value::as_str) == Some("reasoning")) {
-            // Also behind nothing but reasoning: it is refused without an item that follows it, and what is
-            // sent must not depend on what comes later.
+            // Also after a message that contains only reasoning: the server refuses reasoning without a
+            // following item, and the sent bytes must not depend on later messages.
             self.items.push(answer(wire::NOTHING));
         }
     }
 }
 
-/// A reasoning item as it goes back; none without its encrypted content, since the server kept nothing.
+/// Returns a reasoning item to send back; `None` without its encrypted content, since the server stored
+/// nothing.
 fn reasoning(raw: &Value) -> Option<Value> {
     raw.get("encrypted_content").and_then(Value::as_str).filter(|content| !content.is_empty())?;
     let mut item = Map::from_iter([("type".to_owned(), Value::from("reasoning"))]);

@@ -1,38 +1,38 @@
-//! What is known of one model at one address.
+//! Facts about one model at one address.
 
 use super::file::{Preset, Table};
 use crate::{CacheKind, Caching, Life, Prices};
 use octo_protocol::{CachingFacts, Effort, ModelFacts, Protocol};
 
-/// What is known of one model at one address.
+/// Facts about one model at one address.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelCard {
-    /// The preset its address belongs to.
+    /// Preset that its address belongs to.
     pub preset: Option<String>,
-    /// Whether the table knows the model. Where not, the figures are [`ModelCard::unknown`]'s.
+    /// Whether the table knows the model. If not, the figures are those of [`ModelCard::unknown`].
     pub known: bool,
-    /// Tokens of input and output together.
+    /// Maximum tokens of input and output together.
     pub context_window: u64,
-    /// Tokens one answer may have.
+    /// Maximum tokens of one answer.
     pub max_output: u64,
     /// Whether it takes pictures.
     pub vision: bool,
-    /// Whether it takes PDF documents as they are.
+    /// Whether it takes PDF documents unconverted.
     pub documents: bool,
     /// Whether it calls tools.
     pub tools: bool,
-    /// How much it may be asked to reason, rising; empty where it takes no such wish.
+    /// Supported reasoning efforts, ascending; empty if it supports none.
     pub efforts: Vec<Effort>,
-    /// What the provider's prompt cache does for it.
+    /// Behaviour of the provider's prompt cache for it.
     pub caching: Caching,
-    /// What it costs; none where that is unknown.
+    /// Its prices; `None` if unknown.
     pub prices: Option<Prices>,
 }
 
 impl ModelCard {
-    /// What is assumed of a model nothing is known of. Pictures are assumed to be taken: a refusal is visible at
-    /// once, a picture silently replaced by words is not. Markers belong to the Messages protocol, so a server
-    /// that speaks it takes them, also where it does nothing with them.
+    /// Returns the assumptions about an unknown model. Pictures are assumed to be accepted: a refusal is
+    /// visible at once, a picture silently replaced by words is not. Markers belong to the Messages protocol,
+    /// so a server that speaks it accepts them, even if it ignores them.
     pub fn unknown(protocol: Protocol) -> Self {
         Self {
             preset: None,
@@ -40,7 +40,7 @@ impl ModelCard {
             context_window: 128_000,
             max_output: 8_192,
             vision: true,
-            // Assumed of none: one named by its path can still be read by a tool.
+            // Not assumed: a document named by its path can still be read by a tool.
             documents: false,
             tools: true,
             efforts: Vec::new(),
@@ -49,7 +49,7 @@ impl ModelCard {
         }
     }
 
-    /// As a page shows it.
+    /// Converts the card to the form a page shows.
     pub fn facts(&self) -> ModelFacts {
         ModelFacts {
             preset: self.preset.clone(),
@@ -72,7 +72,7 @@ impl ModelCard {
     }
 }
 
-/// What a server of the protocol does whose provider is not known.
+/// Returns the caching assumed for an unknown provider of the protocol.
 fn common_caching(protocol: Protocol) -> Caching {
     match protocol {
         Protocol::Anthropic => Caching::anthropic(),
@@ -80,7 +80,7 @@ fn common_caching(protocol: Protocol) -> Caching {
     }
 }
 
-/// Whether a provider's prices are those of an address of it.
+/// Whether a provider's prices apply to one of its addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Priced {
     AsListed,
@@ -88,7 +88,7 @@ pub(super) enum Priced {
 }
 
 impl Table {
-    /// What is known of a model at a provider: the model's own line, over it what the provider says.
+    /// Returns the facts about a model at a provider: the model's own entry, overridden by the provider's.
     pub(super) fn card(&self, at: Option<(&Preset, Priced)>, protocol: Protocol, model: &str) -> ModelCard {
         let mut card = ModelCard::unknown(protocol);
         let line = self.line(model);

@@ -1,4 +1,4 @@
-//! The form of the table.
+//! Format of the presets table.
 
 use super::names;
 use crate::{Caching, Prices};
@@ -6,49 +6,49 @@ use octo_protocol::{Effort, Protocol};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Names a preset, as in `anthropic`.
+/// Name of a preset, as in `anthropic`.
 pub type PresetId = String;
 
-/// A whole table. Unknown fields are refused: a misspelt one would silently say nothing.
+/// A whole table. Unknown fields are rejected: a misspelt one would silently have no effect.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Table {
-    /// The form's version; read before the rest.
+    /// Format version; read before the rest.
     #[expect(dead_code, reason = "read by itself, before the form is known to fit")]
     pub version: u32,
-    /// The day it was made, as in `2026-11-21`.
+    /// Day the table was made, as in `2026-11-21`.
     #[serde(default)]
     pub date: String,
-    /// In the order they are offered.
+    /// Providers, in display order.
     #[serde(default)]
     pub providers: Vec<Preset>,
-    /// What models are, whoever serves them.
+    /// Models, independent of their provider.
     #[serde(default)]
     pub models: Vec<Line>,
 }
 
-/// A model, whoever serves it.
+/// A model, independent of its provider.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line {
-    /// Its name, in small letters, without a router's prefix.
+    /// Its name, in lower case, without a router's prefix.
     pub name: String,
-    /// Other names of it.
+    /// Its other names.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// Tokens of input and output together.
+    /// Maximum tokens of input and output together.
     pub window: u64,
-    /// Tokens one answer may have.
+    /// Maximum tokens of one answer.
     pub output: u64,
     /// Whether it takes pictures.
     pub vision: bool,
     /// Whether it calls tools.
     #[serde(default = "yes")]
     pub tools: bool,
-    /// How much it may be asked to reason, rising.
+    /// Supported reasoning efforts, ascending.
     #[serde(default)]
     pub efforts: Vec<Effort>,
-    /// The shortest prefix its vendor keeps, in tokens, where that is the model's and not the provider's.
+    /// Shortest prefix its vendor caches, in tokens, if that depends on the model and not on the provider.
     #[serde(default)]
     pub cache_minimum: Option<u64>,
 }
@@ -61,65 +61,65 @@ pub struct Preset {
     pub id: PresetId,
     /// Its name.
     pub name: String,
-    /// Its name in Chinese, where it has another there.
+    /// Its name in Chinese, if different.
     #[serde(default)]
     pub name_zh: Option<String>,
-    /// Where it is, the usual place first.
+    /// Its addresses, the usual one first.
     #[serde(default)]
     pub addresses: Vec<Address>,
-    /// Hosts it has beside those of its addresses; `*` stands for one part of a name.
+    /// Additional hosts, not among its addresses; `*` matches one part of a name.
     #[serde(default)]
     pub hosts: Vec<String>,
-    /// How it is spoken to.
+    /// Its protocol.
     pub protocol: Protocol,
-    /// How models whose names begin so are spoken to instead.
+    /// Protocols for models whose names begin with these prefixes.
     #[serde(default)]
     pub spoken: BTreeMap<String, Protocol>,
     /// Where a person gets a key.
     #[serde(default)]
     pub key_page: Option<String>,
-    /// How it is recognised, where it runs on this machine.
+    /// How it is recognised, if it runs on this machine.
     #[serde(default)]
     pub local: Option<Local>,
-    /// Whether its models take PDF documents as they are.
+    /// Whether its models take PDF documents unconverted.
     #[serde(default)]
     pub documents: bool,
     /// The models to offer, best first.
     #[serde(default)]
     pub models: Vec<String>,
-    /// The one to begin with.
+    /// The initial choice among them.
     #[serde(default)]
     pub default: Option<String>,
-    /// The cheaper model that serves beside a model.
+    /// Cheaper model that assists each model.
     #[serde(default)]
     pub light: BTreeMap<String, String>,
-    /// The model that may take over from a model.
+    /// Model that may replace each model on failure.
     #[serde(default)]
     pub fallback: BTreeMap<String, String>,
-    /// What its cache does, where no row says otherwise.
+    /// Behaviour of its cache, unless a row differs.
     #[serde(default)]
     pub caching: Option<Caching>,
-    /// What all its models cost that have no row.
+    /// Prices of all its models without a row.
     #[serde(default)]
     pub prices: Option<Prices>,
-    /// Ends of names that `prices` does not speak for.
+    /// Name suffixes that `prices` does not apply to.
     #[serde(default)]
     pub unpriced: Vec<String>,
-    /// What it says of single models.
+    /// Facts about individual models.
     #[serde(default)]
     pub(super) rows: Vec<Row>,
 }
 
-/// Where a provider is.
+/// An address of a provider.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Address {
     /// The address, without a trailing slash.
     pub url: String,
-    /// What tells it from the others: a word of the catalogue, `preset.at.<label>`.
+    /// Distinguishes it from the others: a key of the message catalogue, `preset.at.<label>`.
     #[serde(default)]
     pub label: Option<String>,
-    /// Whether the prices are those of this address: a plan is paid otherwise, and so is another country.
+    /// Whether the prices apply to this address: plans and other countries have other prices.
     #[serde(default = "yes")]
     pub priced: bool,
 }
@@ -146,31 +146,31 @@ pub enum LocalKind {
     Vllm,
 }
 
-/// What a provider says of a model.
+/// A provider's facts about a model.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Row {
-    /// The model's name, in small letters.
+    /// The model's name, in lower case.
     pub name: String,
-    /// Other names of it.
+    /// Its other names.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// Its window here, where it is not the model's own.
+    /// Its window here, if different from the model's own.
     #[serde(default)]
     pub window: Option<u64>,
-    /// Its longest answer here, where it is not the model's own.
+    /// Its longest answer here, if different from the model's own.
     #[serde(default)]
     pub output: Option<u64>,
-    /// Whether it takes pictures here, where it is not the model's own word.
+    /// Whether it takes pictures here, if different from the model's own entry.
     #[serde(default)]
     pub vision: Option<bool>,
-    /// Whether it takes PDF documents here, where not as the provider's others.
+    /// Whether it takes PDF documents here, if different from the provider's others.
     #[serde(default)]
     pub documents: Option<bool>,
-    /// How it is cached, where not as the provider's others.
+    /// Its caching, if different from the provider's others.
     #[serde(default)]
     pub caching: Option<Caching>,
-    /// What it costs.
+    /// Its prices.
     #[serde(default)]
     pub prices: Option<Prices>,
 }
@@ -180,24 +180,24 @@ fn yes() -> bool {
 }
 
 impl Preset {
-    /// How one of its models is spoken to.
+    /// Returns the protocol of one of its models.
     pub fn protocol_of(&self, model: &str) -> Protocol {
         let model = model.to_ascii_lowercase();
         let begins = self.spoken.iter().filter(|(begin, _)| model.starts_with(begin.as_str()));
         begins.max_by_key(|(begin, _)| begin.len()).map_or(self.protocol, |(_, protocol)| *protocol)
     }
 
-    /// The cheaper model that serves beside a model; none where there is none or it is one itself.
+    /// Returns the cheaper model that assists a model; `None` if there is none or the model is one itself.
     pub fn light_of(&self, model: &str) -> Option<&str> {
         self.light.get(model).map(String::as_str)
     }
 
-    /// The model that may take over when a model's service fails.
+    /// Returns the model that may replace a model when its service fails.
     pub fn fallback_of(&self, model: &str) -> Option<&str> {
         self.fallback.get(model).map(String::as_str)
     }
 
-    /// Whether it is at a host that none of its addresses names.
+    /// Returns whether it is at a host that none of its addresses names.
     pub(super) fn is_at(&self, host: &str) -> bool {
         let Some(host) = host.strip_prefix("https://") else { return false };
         self.hosts.iter().any(|pattern| {
@@ -207,12 +207,12 @@ impl Preset {
         })
     }
 
-    /// The row whose facts stand for a model.
+    /// Returns the row that applies to a model.
     pub(super) fn row(&self, model: &str) -> Option<&Row> {
         names::longest(&self.rows, model, Row::names)
     }
 
-    /// The prices of exactly this model: a variant is not the model.
+    /// Returns the prices of exactly this model: a variant does not count as the model.
     pub(super) fn prices_of(&self, model: &str) -> Option<&Prices> {
         let row = self.rows.iter().find(|row| row.names().any(|name| names::is_priced_as(model, name)));
         match row {

@@ -1,8 +1,8 @@
-//! Names of models, as vendors and routers write them.
+//! Matches names of models, as vendors and routers write them.
 
-/// Places a cross-region name of Bedrock begins with.
+/// Region prefixes of Bedrock's cross-region names.
 const REGIONS: &[&str] = &["us", "us-gov", "eu", "apac", "global", "au", "jp", "ca"];
-/// Vendors a name of Bedrock begins with.
+/// Vendor prefixes of Bedrock names.
 const VENDORS: &[&str] = &[
     "ai21",
     "amazon",
@@ -22,7 +22,7 @@ const VENDORS: &[&str] = &[
     "zai",
 ];
 
-/// The row that stands for a model: the one with the longest name among those that stand for it at all.
+/// Returns the row that applies to a model: among all that match, the one with the longest name.
 pub(super) fn longest<'a, T, I: Iterator<Item = &'a String>>(
     rows: &'a [T],
     model: &str,
@@ -37,7 +37,7 @@ pub(super) fn longest<'a, T, I: Iterator<Item = &'a String>>(
     fits.max_by_key(|(length, _)| *length).map(|(_, row)| row)
 }
 
-/// A model's name in small letters, without what a router or Bedrock puts before it.
+/// Returns a model's name in lower case, without the prefix of a router or Bedrock.
 fn bare(model: &str) -> String {
     let name = model.trim().to_ascii_lowercase();
     let mut name = name.rsplit('/').next().unwrap_or_default();
@@ -50,8 +50,8 @@ fn bare(model: &str) -> String {
     name.to_owned()
 }
 
-/// Whether a row's name stands for a model: its name, alone or with a date or a variant after `-`, `:` or `@`.
-/// A short number after it is another generation (`claude-opus-5-9`), which nothing is known of.
+/// Returns whether a row's name matches a model: the name alone, or with a date or a variant after `-`, `:` or
+/// `@`. A short number after it is another generation (`claude-opus-5-9`), which is unknown.
 fn stands_for(row: &str, model: &str) -> bool {
     let Some(rest) = model.strip_prefix(row) else { return false };
     let Some(rest) = rest.strip_prefix('-') else {
@@ -61,8 +61,8 @@ fn stands_for(row: &str, model: &str) -> bool {
     !(next.len() <= 2 && next.chars().all(|character| character.is_ascii_digit()))
 }
 
-/// Whether a model costs what a row of this name says: it is that model, or a dated edition of it. A variant
-/// (`-pro`, `:free`, `-fast`) is another model with another price.
+/// Returns whether a model has the price of a row with this name: it is that model, or a dated edition of it. A
+/// variant (`-pro`, `:free`, `-fast`) is another model with another price.
 pub(super) fn is_priced_as(model: &str, row: &str) -> bool {
     let whole = model.trim().to_ascii_lowercase();
     let after_router = whole.rsplit('/').next().unwrap_or_default();
@@ -71,7 +71,7 @@ pub(super) fn is_priced_as(model: &str, row: &str) -> bool {
         .any(|name| name.strip_prefix(row).is_some_and(|rest| rest.is_empty() || is_date(rest)))
 }
 
-/// Whether this is `-20250929`, `@20250929` or `-2026-03-17`.
+/// Returns whether the text is like `-20250929`, `@20250929` or `-2026-03-17`.
 fn is_date(text: &str) -> bool {
     let Some(text) = text.strip_prefix(['-', '@']) else { return false };
     let parts: Vec<&str> = text.split('-').collect();

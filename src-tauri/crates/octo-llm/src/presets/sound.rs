@@ -1,4 +1,4 @@
-//! What a table may not say.
+//! Checks the statements of a table.
 
 use super::file::{Preset, Row, Table};
 use crate::{CacheKind, Caching, Prices, endpoint};
@@ -6,7 +6,7 @@ use reqwest::Url;
 use std::collections::HashSet;
 
 impl Table {
-    /// Why the table cannot be true; nothing when it can.
+    /// Returns why the table cannot be true, as an error.
     pub(super) fn check(&self) -> Result<(), String> {
         if !self.date.is_empty() && !is_day(&self.date) {
             return Err(format!("{:?} is no day", self.date));
@@ -42,7 +42,7 @@ impl Preset {
                 .ok()
                 .and_then(|_| Url::parse(&address.url).ok())
                 .ok_or_else(|| format!("{} is no address", address.url))?;
-            // Looking for local servers must never leave this machine, whatever a file says.
+            // The search for local servers must never leave this machine, whatever a file says.
             if self.local.is_some() && endpoint::reach(&url) != endpoint::Reach::Machine {
                 return Err(format!("{} is not on this machine", address.url));
             }
@@ -102,7 +102,7 @@ fn check_caching(caching: &Caching) -> Result<(), String> {
     if fits { Ok(()) } else { Err("its cache has no room".to_owned()) }
 }
 
-/// Whether this is a day as in `2026-11-21`.
+/// Returns whether the text is a day as in `2026-11-21`.
 fn is_day(text: &str) -> bool {
     let parts: Vec<Option<u32>> = text.split('-').map(|part| part.parse().ok()).collect();
     matches!(parts.as_slice(), [Some(2020..=2199), Some(1..=12), Some(1..=31)]) && text.len() == 10

@@ -1,4 +1,4 @@
-//! Tests of the table and of what is laid over it.
+//! Tests of the table and its overrides.
 
 use super::*;
 use crate::{CacheKind, Caching, Life};
@@ -78,7 +78,7 @@ fn the_built_in_table_is_sound_and_whole() {
     }
 }
 
-/// The rows Octo had before there were presets; the figures are LiteLLM's.
+/// Rows that Octo had before there were presets; the figures are LiteLLM's.
 #[test]
 fn names_are_found_whole_with_a_date_and_behind_a_router() {
     for (name, window, vision) in [
@@ -222,7 +222,7 @@ fn caches_are_the_providers_and_minimums_the_models() {
     assert!(matches!(kind(gemini, "gemini-2.5-pro"), CacheKind::Chance { .. }));
     assert_eq!(card(gemini, "gemini-2.5-pro").caching.minimum, 2_048);
     assert_eq!(card(gemini, "gemini-3.8-flash").caching.minimum, 4_096);
-    // An unknown server is sent no field it may not know.
+    // Octo sends an unknown server no field it may not know.
     assert_eq!(card("https://host.example/v1", "claude-opus-5").caching, Caching::NONE);
 }
 
@@ -257,7 +257,7 @@ fn the_list_says_what_the_cards_say() {
     assert_eq!(price.cache_read, Cost::from_dollars(0.5));
 }
 
-/// Lays a file over the table.
+/// Overrides the table with a file.
 fn over(text: &str) -> (Presets, Vec<PresetsError>) {
     let folder = octo_testkit::TempHome::new();
     let path = folder.write("presets.json", text);
@@ -319,7 +319,7 @@ fn a_broken_file_is_named_and_changes_nothing() {
             "presets.unsound",
         ),
         (row(r#"{ "id": "x", "name": "X", "protocol": "anthropic", "default": "y" }"#), "presets.unsound"),
-        // Looking for local servers must not be turned on another machine.
+        // The search for local servers must not be directed at another machine.
         (
             row(r#"{ "id": "x", "name": "X", "protocol": "openai-chat", "local": { "kind": "ollama" },
                      "addresses": [{ "url": "http://192.168.1.1:11434/v1" }] }"#),
@@ -374,7 +374,7 @@ fn no_file_is_no_warning_and_a_folder_in_its_place_is_one() {
 }
 
 proptest! {
-    /// Whatever a person types, a card is made, and it can be used: an answer fits its window.
+    /// For any typed name there is a usable card: an answer fits its window.
     #[test]
     fn every_name_has_a_usable_card(
         address in prop_oneof![

@@ -7,7 +7,7 @@ fn price(dollars: f64) -> Option<Price> {
     Price::per_million(dollars)
 }
 
-/// Sonnet 4.5 as Bedrock lists it: two tiers, both lives.
+/// Sonnet 4.5 as Bedrock lists it: two tiers, both lifetimes.
 fn two_tiers() -> Prices {
     let rates = |input: f64, output: f64| Rates {
         input: price(input),
@@ -55,10 +55,10 @@ fn what_should_have_been_read_costs_what_it_was_paid_above_reading() {
     for (billed, again, nano) in [
         (hour(usage(10, 0, 100, 7), 0), 0, 0),
         (hour(usage(10, 0, 100, 7), 0), 40, 40 * 3_450),
-        // What was written goes first, then what was paid in full, and no more than there was.
+        // Writes are moved first, then input at full price, and never more than there were.
         (hour(usage(10, 0, 100, 7), 0), 105, 100 * 3_450 + 5 * 2_700),
         (hour(usage(10, 0, 100, 7), 0), 9_000, 100 * 3_450 + 10 * 2_700),
-        // Of what was written the shortest life goes first.
+        // Writes with the shortest lifetime are moved first.
         (hour(usage(0, 0, 100, 0), 60), 50, 40 * 3_450 + 10 * 5_700),
     ] {
         assert_eq!(
@@ -123,7 +123,7 @@ fn any_usage() -> impl Strategy<Value = Usage> {
         .prop_map(|(input, read, write, output)| usage(input, read, write, output))
 }
 
-/// The prices and, above a size, prices at least as high.
+/// Generates prices and, above a size, prices at least as high.
 fn any_prices() -> impl Strategy<Value = Prices> {
     (any_rates(), 1u64..3_000_000, 1u64..5).prop_map(|(rates, above, times)| {
         let dearer = |price: Option<Price>| price.map(|price| Price(price.0 * times));
@@ -153,7 +153,7 @@ proptest! {
         }
     }
 
-    /// What is moved to what was read is no more than there was, and nothing is lost.
+    /// Tokens moved to cache reads never exceed the total, and none are lost.
     #[test]
     fn had_it_been_read_the_sum_stays(used in any_usage(), hour in 0u64..10, again in any::<u64>()) {
         let billed = Billed { usage: used, written_for_an_hour: hour }.sound();
@@ -163,7 +163,7 @@ proptest! {
         prop_assert!(then.usage.cache_read - used.cache_read <= again);
     }
 
-    /// A cost is known exactly when every price of what was used is.
+    /// A cost is known exactly when the price of every used kind of token is.
     #[test]
     fn a_hole_is_no_price(prices in any_prices(), used in any_usage(), hour in 0u64..10) {
         let total = used.input.saturating_add(used.cache_read).saturating_add(used.cache_write);
@@ -181,7 +181,7 @@ proptest! {
         prop_assert_eq!(prices.cost(billed).is_some(), known);
     }
 
-    /// A split into two calls costs the same, to the rounding of each.
+    /// A split into two calls costs the same, up to the rounding of each.
     #[test]
     fn cost_is_additive(
         left in prop::array::uniform4(0u64..40_000),

@@ -1,4 +1,4 @@
-//! The cache planner against the simulated providers, by way of the real codecs.
+//! The cache planner against the simulated providers, through the real codecs.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod policies;

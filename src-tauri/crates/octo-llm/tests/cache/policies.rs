@@ -1,4 +1,4 @@
-//! Which marker policy is cheapest: the decision behind the planner's default, measured.
+//! Compares marker policies by cost: the measured decision behind the planner's default.
 
 use crate::workload::{Bill, Disorder, Talk, Warm};
 use octo_llm::{Caching, Life, MarkerPolicy};
@@ -6,7 +6,7 @@ use octo_protocol::Protocol;
 use octo_testkit::{CachePolicy, CacheSimulator};
 use std::{fmt::Write, time::Duration};
 
-/// Chats, and the pauses in each.
+/// Number of chats, and of pauses in each.
 const CHATS: usize = 6;
 const PAUSES: usize = 11;
 const HOUR: Life = Life::Hour;
@@ -43,7 +43,7 @@ fn chats(policy: MarkerPolicy, warm: Warm) -> Bill {
     all
 }
 
-/// Short sessions of one profile, so many minutes apart.
+/// Runs short sessions of one profile, this many minutes apart.
 fn sessions(policy: MarkerPolicy, minutes: u64) -> Bill {
     let mut talk = talk(policy);
     for _ in 0..8 {

@@ -1,5 +1,5 @@
-//! What an agent does to its own cache, and that this one does not: the lines of the checklist that are the
-//! planner's and the codecs'.
+//! Mistakes an agent can make with its own cache, and that this one does not make: the checklist items of the
+//! planner and the codecs.
 
 use crate::workload::{Talk, Warm};
 use octo_llm::{CacheKind, CachePlan, Caching, Layout, Life, MarkerPolicy, plan};
@@ -20,7 +20,7 @@ fn units() -> Caching {
     Caching { kind: CacheKind::Units { life_seconds: 7200 }, minimum: 64 }
 }
 
-/// Every provider that promises to read what was sent before, in its own wire format.
+/// Returns every provider that promises to read previously sent input, in its own wire format.
 fn providers() -> Vec<(&'static str, Talk)> {
     let mut automatic = CachePolicy::openai_automatic();
     automatic.routing = Routing::ByKey { per_minute: None };
@@ -49,7 +49,7 @@ fn a_conversation_that_grows_reads_all_it_sent() {
             talk.say(300);
             for step in 0..8 {
                 let usage = talk.send(100);
-                // What goes by steps loses a part of one; a unit of the last input is whole.
+                // A cache with steps loses part of a step; a unit of the last input is complete.
                 assert!(
                     usage.cache_read + 128 >= sent,
                     "{name} turn {turn} step {step}: {usage:?} after {sent}"
@@ -92,7 +92,7 @@ fn a_discarded_last_message_costs_only_itself() {
         let place = talk.messages.len();
         talk.say(4000);
         talk.send(100);
-        // It is taken back, and something else is said.
+        // It is undone, and another message is sent.
         talk.messages.truncate(place);
         talk.say(200);
         let again = talk.send(100);
@@ -112,7 +112,7 @@ fn taking_back_a_long_turn_reads_everything_before_it() {
         talk.answer(500);
         let place = talk.messages.len();
         talk.say(200);
-        // Longer than an unread entry lives, and than is looked back.
+        // Longer than an unread entry lives, and than the lookback reaches.
         for _ in 0..60 {
             talk.send(100);
             talk.call(1, 300);
@@ -191,7 +191,7 @@ fn a_compaction_reads_the_conversation_and_keeps_the_fixed_part() {
         talk.messages.clear();
         talk.say(2400);
         let after = talk.send(100);
-        // At DeepSeek the fixed part is no unit before a second conversation began with it.
+        // At DeepSeek the fixed part is not a unit before a second conversation has started with it.
         let kept = if name == "deepseek" { 0 } else { fixed };
         assert!(after.cache_read + 128 >= kept, "{name}: {after:?}, fixed {fixed}");
         assert!(after.cache_write + after.input < 10_000, "{name}: {after:?}");
@@ -294,7 +294,7 @@ proptest! {
             prop_assert!(*index < lasting, "never behind what vanishes");
             prop_assert_eq!(messages[*index].role, Role::User);
         }
-        // What this call can leave for the next is marked, whenever there is room for one.
+        // The part this call can leave for the next is marked, whenever a marker is free.
         let last = messages.iter().take(lasting).rposition(|message| message.role == Role::User);
         if limit > usize::from(fixed.is_some()) {
             prop_assert_eq!(marks.last().map(|mark| mark.0), last);
@@ -321,7 +321,7 @@ proptest! {
         let points = plan(&layout, &breakpoints(), &policy);
         prop_assert!(points.messages.len() + usize::from(points.fixed.is_some()) <= 3);
         if vanishing == 0 {
-            // The server sets one behind the newest message by itself.
+            // The server automatically adds one after the newest message.
             prop_assert!(points.messages.iter().all(|(index, _)| index + 1 < messages.len().max(1)));
         }
         let key = points.key.unwrap();

@@ -1,4 +1,4 @@
-//! The scripted server bills what its cache does, over HTTP.
+//! The scripted server bills its cache's usage, over HTTP.
 
 use crate::workload::Talk;
 use futures::StreamExt;
@@ -27,7 +27,7 @@ fn server(cache: Option<CachePolicy>) -> ModelServer {
     ModelServer::start_with(script, ServerOptions { cache, ..ServerOptions::default() })
 }
 
-/// A conversation that is not sent by itself.
+/// Returns a conversation that is not sent automatically.
 fn talk() -> Talk {
     let cache = CacheSimulator::new(CachePolicy::none());
     let mut talk = Talk::new(Protocol::Anthropic, Caching::anthropic(), MarkerPolicy::default(), cache);

@@ -1,4 +1,4 @@
-//! Conversations as the harness has them, sent by the planner's plan to a simulated provider on a clock.
+//! Conversations as the harness builds them, sent according to the plan to a simulated provider with a clock.
 
 use octo_llm::{
     Caching, Layout, MarkerPolicy, ModelRequest, Price, ProviderId, Rates, ToolSchema, Warmth, anthropic,
@@ -12,7 +12,7 @@ use octo_testkit::{CacheSimulator, SeenMiss};
 use serde_json::{Value, json};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-/// From a request's start to its first token, and from there to its end with the tools it calls.
+/// From a request's start to its first token, and from there to the end of the tools it calls.
 const FIRST_TOKEN: Duration = Duration::from_secs(2);
 const REST: Duration = Duration::from_secs(6);
 
@@ -22,7 +22,8 @@ pub struct Disorder(u64);
 impl Disorder {
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-    /// Another series for each seed. Mixed, since seeds in a row would give one series, moved by a throw.
+    /// Creates a different series for each seed. The seed is mixed, because consecutive seeds would give one
+    /// series shifted by one.
     pub fn new(seed: u64) -> Self {
         Self(Self::mixed(seed))
     }
@@ -34,7 +35,7 @@ impl Disorder {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 to 1, neither included.
+    /// Returns a number between 0 and 1, both excluded.
     fn share(&mut self) -> f64 {
         let thrown = Self::mixed(self.0);
         self.0 = self.0.wrapping_add(Self::STEP);
@@ -45,14 +46,14 @@ impl Disorder {
         least + (self.share() * (most - least + 1) as f64) as usize
     }
 
-    /// A pause of a person: log-normal with a median of 40 s, and one in eight over five minutes.
+    /// Returns a person's pause: log-normal with a median of 40 s, and one in eight over five minutes.
     fn pause(&mut self) -> Duration {
         let normal = (-2.0 * self.share().ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos();
         Duration::from_secs_f64((40.0 * (1.752 * normal).exp()).min(86_400.0))
     }
 
-    /// So many pauses that are together as the distribution is, in disorder: few of them say what many thrown
-    /// one by one would.
+    /// Returns `count` pauses that together match the distribution, in random order: a few of them show as much
+    /// as many random draws.
     pub fn pauses(&mut self, count: usize) -> Vec<Duration> {
         const EACH: usize = 101;
         let mut thrown: Vec<Duration> = (0..count * EACH).map(|_| self.pause()).collect();
@@ -73,7 +74,7 @@ pub enum Warm {
     Left,
 }
 
-/// What a workload cost.
+/// The cost of a workload.
 #[derive(Clone, Debug, Default)]
 pub struct Bill {
     pub requests: usize,
@@ -104,7 +105,7 @@ pub struct Talk {
     pub system: Arc<str>,
     pub tools: Arc<[ToolSchema]>,
     turn: TurnId,
-    /// What each model has been sent at most, for the ideal.
+    /// The largest input sent to each model so far, for the ideal.
     sent: HashMap<ModelId, u64>,
     last: Option<(Value, Duration)>,
     last_read: u64,
@@ -163,7 +164,7 @@ impl Talk {
         self.push(Role::User, vec![Block::Text { text }]);
     }
 
-    /// The model calls so many tools at once, and they answer.
+    /// The model calls `count` tools at once, and they answer.
     pub fn call(&mut self, count: usize, result: usize) {
         let said = self.text(200);
         let calls: Vec<(CallId, String)> =
@@ -228,12 +229,12 @@ impl Talk {
         }
     }
 
-    /// Sends what there is; the answer takes `output` tokens.
+    /// Sends the conversation; the answer has `output` tokens.
     pub fn send(&mut self, output: u64) -> Usage {
         self.send_vanishing(output, 0)
     }
 
-    /// The same, where so many messages at the end will not be in the next request.
+    /// Like `send`, if `vanishing` messages at the end will be missing from the next request.
     pub fn send_vanishing(&mut self, output: u64, vanishing: usize) -> Usage {
         let request = self.request(vanishing);
         let body = self.encode(&request);
@@ -264,7 +265,7 @@ impl Talk {
         usage
     }
 
-    /// The person is away.
+    /// Lets the person be away.
     pub fn pause(&mut self, pause: Duration, warm: Warm) {
         let ends = self.cache.now() + pause;
         let mut last_use = self.last.as_ref().map_or(self.cache.now(), |last| last.1);
@@ -310,7 +311,7 @@ impl Talk {
         self.answer(1600);
     }
 
-    /// Turns of two or three calls, one more than there are pauses between them.
+    /// Runs turns of two or three calls, one more than `pauses`.
     pub fn chat(&mut self, pauses: &[Duration], warm: Warm) {
         let mut disorder = Disorder::new(7);
         for turn in 0..=pauses.len() {

@@ -1,4 +1,4 @@
-//! How a server is reached: headers, proxies, AWS credentials.
+//! Reaching a server: headers, proxies, AWS credentials.
 
 use crate::marked;
 use futures::StreamExt;
@@ -100,7 +100,7 @@ async fn a_header_with_a_newline_is_refused_before_anything_is_sent() {
 
 #[tokio::test]
 async fn a_server_on_this_machine_is_reached_without_the_proxy() {
-    // Nothing listens there: a request that took this way would fail.
+    // Nothing listens there: a request through it would fail.
     let proxy = || Proxy::Manual(SecretString::from("http://127.0.0.1:9"));
     for protocol in PROTOCOLS {
         let server = ModelServer::start(Reply::text("hi"));
@@ -111,7 +111,7 @@ async fn a_server_on_this_machine_is_reached_without_the_proxy() {
 
 #[tokio::test]
 async fn a_server_of_the_world_is_reached_through_the_proxy_and_its_password_is_never_shown() {
-    // The scripted server stands where the proxy is: it refuses to be one, and so shows that it was asked.
+    // The scripted server acts as the proxy: it refuses to proxy, which shows that it was contacted.
     let server = ModelServer::start(Script::new());
     let address = server.url().replace("http://", "http://me:s3cretpass@").replace("/v1", "");
     let network = Network { proxy: Proxy::Manual(SecretString::from(address)), ..Network::default() };
@@ -198,7 +198,8 @@ async fn aws_credentials_that_are_missing_or_refused_are_named_and_never_shown()
     }
 }
 
-/// A server behind TLS, with a certificate of an authority nobody trusts. Gives its address; it ends with the test.
+/// Starts a server behind TLS, with a certificate of an untrusted authority. Returns its address; it ends with
+/// the test.
 async fn behind_tls(server: &ModelServer) -> String {
     let certificates = CertificateDer::pem_slice_iter(include_bytes!("../tls/server.pem"));
     let certificates = certificates.collect::<Result<Vec<_>, _>>().unwrap();

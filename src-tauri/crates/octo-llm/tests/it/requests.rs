@@ -1,4 +1,4 @@
-//! What is sent: the allow-list, the cases providers are strict about, and the frozen prefix.
+//! Sent requests: the allow-list, the cases providers are strict about, and the frozen prefix.
 
 mod rules;
 mod sealed;
@@ -342,7 +342,7 @@ fn there_are_never_more_than_four_markers() {
     let body = encode_anthropic(&request);
     assert_eq!(body.to_string().matches("cache_control").count(), 4);
     assert!(body["system"][0]["cache_control"].is_object());
-    // The last ones are kept; one that names no message counts for nothing.
+    // The last ones are kept; a marker that names no message is ignored.
     assert!(body["messages"][8]["content"][0]["cache_control"].is_object());
 }
 
@@ -373,7 +373,7 @@ fn markers_are_written_as_each_server_takes_them() {
         body["messages"][3]["content"],
         json!([{ "type": "text", "text": "said", "cache_control": short }])
     );
-    // On text alone: the picture behind it takes none.
+    // On text alone: the picture after it gets none.
     assert_eq!(body["messages"][4]["content"][0]["cache_control"], short);
     assert_eq!(body["messages"][4]["content"][1]["type"], "image_url");
     assert!(!chat(&request, COMMON).to_string().contains("cache_control"));
@@ -385,7 +385,7 @@ fn markers_are_written_as_each_server_takes_them() {
     assert_eq!(body["input"][0]["content"][0]["prompt_cache_breakpoint"], point);
     assert_eq!(body["input"][4]["output"][0]["prompt_cache_breakpoint"], point);
     assert_eq!(body["input"][5]["content"][1]["prompt_cache_breakpoint"], point);
-    // Three beside the server's own: the earliest message goes without.
+    // Three in addition to the server's own: the earliest message gets none.
     assert_eq!(body.to_string().matches("prompt_cache_breakpoint").count(), 3);
     let body = responses(&request, COMMON);
     assert!(!body.to_string().contains("prompt_cache_breakpoint"));
@@ -395,7 +395,7 @@ fn markers_are_written_as_each_server_takes_them() {
     let body = encode_bedrock(&request);
     assert_eq!(body["system"][1]["cachePoint"], long);
     assert_eq!(body["messages"][0]["content"][1]["cachePoint"], long);
-    // The last two messages are one; each keeps its own point.
+    // The last two messages are merged; each keeps its own breakpoint.
     let merged = body["messages"][2]["content"].as_array().unwrap();
     let points: Vec<usize> =
         (0..merged.len()).filter(|index| merged[*index]["cachePoint"] == short).collect();

@@ -142,7 +142,7 @@ async fn a_conversation_with_reasoning_tools_and_a_growing_cache() {
                 && requests[2].body.to_string().contains(replayed)
         );
         match protocol {
-            // Each call reads exactly what the one before it wrote.
+            // Each call reads exactly what the call before it wrote.
             Protocol::Anthropic | Protocol::Bedrock => {
                 assert_eq!((input[0].cache_read, input[0].input), (0, 0));
                 assert_eq!(input[1].cache_read, input[0].cache_write);
@@ -260,7 +260,7 @@ async fn a_dead_server_is_a_network_error() {
 
 #[tokio::test]
 async fn keys_do_not_come_back_in_errors() {
-    // Also not where the message is cut, and not from a stream.
+    // Nor when the message is cut, nor from a stream.
     let padding = "y".repeat(480);
     for reply in [
         Reply::error(401, "authentication_error", format!("Incorrect API key provided: {KEY}.")),
@@ -307,7 +307,7 @@ async fn text_arrives_while_the_stream_is_open_and_cancelling_closes_it() {
             }
         };
         assert_eq!(error.class, ErrorClass::Cancelled);
-        // The connection is closed while the stream is still held by its owner.
+        // The connection is closed while its owner still holds the stream.
         assert_eq!(server.outcome(0).await, Outcome::Dropped);
         assert!(stream.next().await.is_none());
     }
@@ -432,7 +432,7 @@ async fn the_server_notices_every_change_of_a_frozen_prefix() {
             let whole = talk("one", "two");
             ask(&*provider, &whole[..1]).await.finish.unwrap();
             ask(&*provider, &whole).await.finish.unwrap();
-            // The same again, and another conversation, are no faults.
+            // The same request again, and another conversation, are no faults.
             ask(&*provider, &whole).await.finish.unwrap();
             ask(&*provider, &talk("three", "four")).await.finish.unwrap();
             server.assert_clean();

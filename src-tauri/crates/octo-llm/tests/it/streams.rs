@@ -1,4 +1,4 @@
-//! Recorded streams: what they say, in whatever pieces they come, and however they are cut.
+//! Recorded streams: their content, in any pieces and however they are cut.
 
 use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
@@ -17,7 +17,7 @@ const PROTOCOLS: [(Protocol, &str); 4] = [
     (Protocol::Bedrock, "bedrock"),
 ];
 
-/// A binary stream of what is kept readable: one frame a line, its payload whole.
+/// Encodes a readable recording as a binary stream: one frame per line, with its complete payload.
 fn frames(lines: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     for line in lines.lines() {
@@ -112,7 +112,7 @@ fn read<'a>(protocol: Protocol, pieces: impl IntoIterator<Item = &'a [u8]>) -> R
     Read { events, end }
 }
 
-/// Blocks in their order and the reason of the end: what an answer is. Usage apart.
+/// Returns the blocks in order and the finish reason: an answer without its usage.
 fn result(read: &Read) -> Result<(Vec<(u32, Block)>, FinishReason), ErrorClass> {
     read.end.as_ref().map_err(|error| error.class)?;
     let blocks = read.events.iter().filter_map(|event| match event {
@@ -245,23 +245,23 @@ fn a_stream_cut_at_any_byte_is_whole_or_a_named_error((protocol, folder): (Proto
                 Ok(found) => {
                     succeeded = true;
                     assert_eq!(Ok(found), expected, "{folder}/{name} cut at {place}");
-                    // A server without `[DONE]` may be cut between its finish reason and its figures:
-                    // then there are none (or the earlier ones), never other ones.
+                    // A server without `[DONE]` may be cut between its finish reason and its figures: then
+                    // there are no figures (or the earlier ones), never others.
                     for event in cut.events.iter().filter(|event| matches!(event, ModelEvent::Usage(_))) {
                         assert!(whole.events.contains(event), "{folder}/{name} cut at {place}");
                     }
                 }
                 Err(class) => {
                     assert!(!succeeded, "{folder}/{name}: more bytes made a whole answer fail at {place}");
-                    // Either the cut shows, or the stream's own error was reached already.
+                    // Either the cut is visible, or the stream's own error was reached before.
                     assert!(
                         class == ErrorClass::CutOff || Err(class) == expected,
                         "{folder}/{name} cut at {place}: {class:?}"
                     );
                 }
             }
-            // What was said before the cut is a beginning of what the whole stream says; the end of a
-            // stream may also end blocks.
+            // The text before the cut is a beginning of the complete stream's text; the end of a stream may
+            // also end blocks.
             let said: Vec<&ModelEvent> =
                 cut.events.iter().filter(|event| matches!(event, ModelEvent::Delta { .. })).collect();
             let all: Vec<&ModelEvent> =
@@ -271,7 +271,7 @@ fn a_stream_cut_at_any_byte_is_whole_or_a_named_error((protocol, folder): (Proto
     }
 }
 
-/// The tests of every byte take long: one for each protocol, so that they run beside each other.
+/// The tests of every byte take long, so each protocol has its own and they run in parallel.
 macro_rules! at_any_byte {
     ($($protocol:ident = $index:literal),*) => {$(
         mod $protocol {
@@ -291,7 +291,7 @@ at_any_byte!(anthropic = 0, openai_chat = 1, openai_responses = 2, bedrock = 3);
 
 #[test]
 fn an_answer_without_end_is_given_up() {
-    // Comments, so that nothing is held but the count.
+    // Comments, so that only the count is kept.
     let piece = [&b":"[..], &vec![b'x'; 1024 * 1024 - 2], b"\n"].concat();
     let provider = ProviderId("test@host".to_owned());
     let mut answer = Answer::new(Protocol::Anthropic, &provider, &Dialect::default());

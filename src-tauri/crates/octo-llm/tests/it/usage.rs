@@ -1,4 +1,4 @@
-//! Nonsense a provider reports as usage: never a panic, never a wrapped number, sums that hold.
+//! Nonsense usage reported by a provider: never a panic, never a wrapped number, always consistent sums.
 
 use octo_llm::{
     ModelEvent, ProviderId, UnsignedReasoning, anthropic, bedrock, openai_chat, openai_responses,
@@ -8,7 +8,7 @@ use octo_protocol::Usage;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// What is read from a usage object of a protocol, by its names of input, cached, written and output.
+/// Reads a protocol's usage object from its input, cached, written and output fields.
 type Read = fn([Option<Value>; 4]) -> Option<Usage>;
 
 fn last(events: impl IntoIterator<Item = ModelEvent>) -> Option<Usage> {
@@ -22,7 +22,7 @@ fn event(name: &str, data: &Value) -> SseEvent {
     SseEvent { event: name.to_owned(), data: data.to_string() }
 }
 
-/// An object of the fields that are there; a path names a field within another.
+/// Returns an object of the present fields; a path names a nested field.
 fn object(names: [&str; 4], values: [Option<Value>; 4]) -> Value {
     let mut whole = json!({});
     for (name, value) in names.into_iter().zip(values) {
@@ -80,7 +80,7 @@ const PROTOCOLS: [(&str, Read); 4] = [
     }),
 ];
 
-/// Whether a protocol counts cached tokens within the input's.
+/// Returns whether a protocol includes cached tokens in the input count.
 fn counts_within(name: &str) -> bool {
     matches!(name, "chat" | "responses")
 }
@@ -94,7 +94,7 @@ fn honest_figures_become_disjoint() {
     }
 }
 
-/// What is read of the split of what was written.
+/// Returns the split of written tokens by lifetime.
 fn for_an_hour(events: Vec<ModelEvent>) -> Option<(u64, u64)> {
     events.into_iter().rev().find_map(|event| match event {
         ModelEvent::Usage(billed) => Some((billed.usage.cache_write, billed.written_for_an_hour)),
@@ -117,7 +117,7 @@ fn what_is_kept_for_an_hour_is_told_apart_and_never_more_than_was_written() {
         let usage = json!({ "cache_creation_input_tokens": written, "cache_creation": split });
         let start = json!({ "type": "message_start", "message": { "usage": usage } });
         assert_eq!(for_an_hour(decoder.push(event("", &start)).unwrap()), Some(expected), "{hour}");
-        // A later event that leaves the split out takes nothing back.
+        // A later event without the split does not erase it.
         let end = json!({ "type": "message_delta", "usage": { "output_tokens": 3 } });
         assert_eq!(for_an_hour(decoder.push(event("", &end)).unwrap()), Some(expected), "{hour}");
 
@@ -166,7 +166,7 @@ fn more_cached_than_sent_is_cut_to_what_was_sent() {
             (Some(100), Some(900), None, (0, 100, 0)),
             (Some(100), Some(60), Some(70), (0, 60, 40)),
             (Some(0), Some(60), Some(70), (0, 0, 0)),
-            // Where the whole is not said, the parts are believed.
+            // If the total is missing, the parts are used.
             (None, Some(60), Some(70), (0, 60, 70)),
         ] {
             let usage =
@@ -208,7 +208,7 @@ proptest! {
     #[test]
     fn sums_of_many_calls_stay_sums(values in proptest::array::uniform4(any_figure())) {
         for (name, read) in PROTOCOLS {
-            // `object` cannot place a figure in what is no object: no provider could either.
+            // `object` cannot put a figure into a value that is no object: neither could a provider.
             let usage = read(values.clone()).unwrap_or_default();
             let mut total = Usage::default();
             for _ in 0..100 {
@@ -235,14 +235,14 @@ fn reasoning_that_only_the_total_counts_is_counted_as_output() {
             json!({ "prompt_tokens": 12, "completion_tokens": 400, "total_tokens": 412, "completion_tokens_details": reasoned }),
             400,
         ),
-        // xAI: beside it.
+        // xAI: in addition to the answer.
         (
             json!({ "prompt_tokens": 12, "completion_tokens": 1, "total_tokens": 399, "completion_tokens_details": reasoned }),
             387,
         ),
-        // Gemini: not said at all.
+        // Gemini: not reported at all.
         (json!({ "prompt_tokens": 120, "completion_tokens": 20, "total_tokens": 200 }), 80),
-        // What was written to a cache may be in the total too.
+        // Tokens written to a cache may be in the total too.
         (
             json!({ "prompt_tokens": 12, "completion_tokens": 20, "total_tokens": 532, "cache_creation_input_tokens": 500 }),
             20,

@@ -1,8 +1,8 @@
-//! What holds for any conversation: earlier bytes stay, nothing is empty, markers change nothing else.
+//! Rules for any conversation: earlier bytes stay, nothing is empty, markers change nothing else.
 
 use super::*;
 
-/// Any block a message of that side may hold.
+/// Generates any block a message of that side may contain.
 fn block(role: Role) -> BoxedStrategy<Block> {
     let words = prop_oneof![Just(String::new()), Just(" ".to_owned()), "[a-zé🦑\"\\\\\n]{1,12}"];
     let status = prop_oneof![Just(CallStatus::Done), Just(CallStatus::Failed), Just(CallStatus::Stopped)];
@@ -78,8 +78,8 @@ fn strip(value: &mut Value) {
     }
 }
 
-/// Everything up to and including the messages, as the provider hashes it, without the list's closing bracket.
-/// Where the server wants messages merged, a message grows: there it is taken apart into its blocks.
+/// Returns everything up to and including the messages, as the provider hashes it, without the list's closing
+/// bracket. If the server wants messages merged, a message grows: it is then split into its blocks.
 fn prefix(mut body: Value) -> (String, Vec<String>) {
     strip(&mut body);
     let fixed =
@@ -98,7 +98,7 @@ fn prefix(mut body: Value) -> (String, Vec<String>) {
 fn all_text(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
-            // A block of text, whatever else it is called; reasoning has its text within.
+            // A text block, whatever its type is called; reasoning contains its text.
             let is_text = fields.keys().all(|key| matches!(key.as_str(), "type" | "text" | "annotations"));
             if let (true, Some(text)) = (is_text, fields.get("text")) {
                 found.push(text.as_str().unwrap().to_owned());
@@ -165,7 +165,7 @@ proptest! {
 
     #[test]
     fn what_one_call_wrote_the_next_call_marks(messages in conversation()) {
-        // A call is made when the person's side has spoken last; the model answers, the person's side speaks again.
+        // A call is made when the person's side was last; the model answers, then the person's side follows.
         let mut messages = messages;
         messages.push(user(vec![text("now")]));
         let written = marked(&messages).messages.last().copied();

@@ -1,8 +1,8 @@
-//! What a server sealed into an answer goes back to it, and to no other.
+//! Data a server sealed into an answer is returned to that server, and to no other.
 
 use super::*;
 
-/// Calls of the model's, with what is kept beside them.
+/// Returns the model's calls, with the data kept for them.
 fn calling(kept: Option<Value>) -> Message {
     let call = |id: &str| {
         Block::ToolCall(ToolCall {
