@@ -1,7 +1,7 @@
-//! A call's arguments: from the text a model wrote to values that fit the tool's schema.
+//! Parses a call's arguments: from the model's text to values that fit the tool's schema.
 //!
-//! Repair is for slips that leave no doubt about what was meant. It never completes anything: arguments
-//! that end too early are refused, whatever the tool, because a cut-off `write` would write half a file.
+//! Only mistakes with an unambiguous meaning are repaired. Nothing is ever completed: arguments that end too
+//! early are rejected by all tools, because a cut-off `write` would write half a file.
 
 mod conform;
 mod lenient;
@@ -15,11 +15,11 @@ use serde_json::{Map, Value};
 pub(crate) struct Arguments {
     /// The values, by name.
     pub values: Map<String, Value>,
-    /// What was changed or left out that the model should know.
+    /// Changes and omissions that the model should know about.
     pub notes: Vec<String>,
 }
 
-/// Whether the text was JSON as it stood.
+/// Whether the text was valid JSON unmodified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Spelling {
     Strict,
@@ -34,7 +34,7 @@ pub(crate) fn read(tool: &str, text: &str, schema: &Value) -> Result<Arguments, 
 }
 
 fn parse(text: &str) -> Result<(Map<String, Value>, Spelling), Flaw> {
-    // Some providers send nothing at all for a call without arguments.
+    // Some providers send an empty text for a call without arguments.
     if text.trim().is_empty() {
         return Ok((Map::new(), Spelling::Strict));
     }
@@ -67,7 +67,7 @@ fn refuse(tool: &str, text: &str, schema: &Value, flaw: &Flaw) -> ToolError {
     ToolError::new(format!("{words} {}", usage(tool, schema)))
 }
 
-/// The tool's parameters in one line.
+/// Returns the tool's parameters in one line.
 fn usage(tool: &str, schema: &Value) -> String {
     let Some(Value::Object(properties)) = schema.get("properties") else { return String::new() };
     let names: Vec<String> = properties

@@ -1,8 +1,8 @@
-//! Work on files, away from the threads that carry conversations.
+//! Runs blocking file work on separate threads, not on those that serve conversations.
 
 use crate::ToolError;
 
-/// Runs `work` where it may block.
+/// Runs `work` on a thread that may block.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {

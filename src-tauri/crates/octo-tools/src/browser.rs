@@ -1,4 +1,4 @@
-//! `browser`: the person's own browser, in which they watch.
+//! The `browser` tool: the person's own browser, in which they can watch.
 
 use crate::{
     Awaited, BrowserLeave, BrowserWish, DialogAnswer, Effects, Numbered, PageAct, PageLines, Scrolled, Tool,
@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// How far a scroll without a distance goes, in pixels: most of what a window shows.
+/// Default scroll distance, in pixels: most of a window's height.
 const SCREENFUL: f64 = 600.0;
-/// The longest wait for nothing in particular, in milliseconds.
+/// Maximum wait for no specific condition, in milliseconds.
 const LONGEST_WAIT: u64 = 10_000;
-/// A wait that says nothing, in milliseconds.
+/// Default wait, in milliseconds.
 const USUAL_WAIT: u64 = 1_000;
 
 pub(crate) struct BrowserTool;
@@ -100,7 +100,7 @@ impl Tool for BrowserTool {
 
     fn effects(&self, input: &BrowserInput, cwd: &Path) -> Effects {
         match input.wish(cwd) {
-            // Bound to fail before anything happens: the run says why.
+            // Certain to fail before anything happens: the run reports why.
             Err(_) => Effects::none(),
             Ok(wish) => {
                 let reads = match &wish.deed {
@@ -119,7 +119,7 @@ impl Tool for BrowserTool {
 
     async fn run(&self, input: BrowserInput, context: ToolContext) -> Result<ToolOutput, ToolError> {
         let wish = input.wish(&context.cwd)?;
-        // Only now: before the person was asked, whether a file is there is not the model's to know.
+        // Only now: until the person has approved, the model must not learn whether a file exists.
         if let WishedDeed::Act(PageAct::Upload(_, files)) = &wish.deed
             && let Some(missing) = files.iter().find(|path| !path.is_file())
         {
@@ -131,7 +131,7 @@ impl Tool for BrowserTool {
 }
 
 impl BrowserInput {
-    /// What is asked for, made sense of. The errors say what is missing and how it is got.
+    /// Converts the input to a browser request. Errors say which value is missing and how to get it.
     fn wish(&self, cwd: &Path) -> Result<BrowserWish, ToolError> {
         let deed = match self.action {
             Action::Status => WishedDeed::Status,
@@ -169,7 +169,7 @@ impl BrowserInput {
             Kind::Click => PageAct::Click(self.element("click")?),
             Kind::Dblclick => PageAct::DoubleClick(self.element("dblclick")?),
             Kind::Type => PageAct::Type(self.element("type")?, self.words("type", "text: what to type")?),
-            // An empty text empties the field.
+            // An empty text clears the field.
             Kind::Fill => PageAct::Fill(self.element("fill")?, self.text.clone().unwrap_or_default()),
             Kind::Press => {
                 let key = self.key.as_deref().or(self.text.as_deref()).map(str::trim).unwrap_or_default();
@@ -244,7 +244,7 @@ impl BrowserInput {
         let url = self.url.as_deref().map(str::trim).unwrap_or_default();
         match url {
             "" => Err(needs("open or navigate", "url: a whole address, with https://")),
-            // As everyone writes them. What follows decides nothing: the address is weighed as it is opened.
+            // A common short form. The prefix decides nothing: the address is checked when it is opened.
             url if !url.contains(':') => Ok(format!("https://{url}")),
             url => Ok(url.to_owned()),
         }

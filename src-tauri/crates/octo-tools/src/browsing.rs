@@ -1,4 +1,4 @@
-//! The person's browser as a tool reaches it.
+//! Interface to the person's browser for tools.
 
 use crate::{ToolError, ToolOutput};
 use futures::future::BoxFuture;
@@ -6,23 +6,24 @@ use octo_protocol::{BrowserView, CallId, PageElement, PageRisk};
 use std::{fmt, path::PathBuf};
 use tokio_util::sync::CancellationToken;
 
-/// The person's browser. What is done in it is weighed against the live page first; only what was weighed and then
-/// allowed is carried out.
+/// The person's browser. Every act is first weighed against the live page; only the weighed and then allowed
+/// act is carried out.
 pub trait Browsing: Send + Sync {
-    /// Finds out what a call would touch, without changing anything: which site, which real element, what it would set
-    /// off. Attaches to the browser where that is needed, which may take as long as the person takes to allow it. Of a
-    /// page that is not granted by `standing` nothing is looked at but where it is.
+    /// Determines the effects of a call without changing anything: the site, the real element, the risks.
+    /// Attaches to the browser if necessary, which may take until the person allows it. On a page that
+    /// `standing` does not grant, it reads only the location.
     fn weigh(
         &self,
         wish: &BrowserWish,
         standing: &BrowserLeave,
     ) -> BoxFuture<'static, Result<Weight, ToolError>>;
 
-    /// What the person is shown of a call before it runs: made from the page, never from the model's words. It shows
-    /// what was weighed last.
+    /// Returns the view of a call that the person sees before it runs: built from the page, never from the
+    /// model's words. It shows the result of the last weighing.
     fn show(&self, wish: &BrowserWish) -> BoxFuture<'static, Result<BrowserView, ToolError>>;
 
-    /// Does it. The page is weighed again right before: what is not covered by `leave` any more is not done.
+    /// Carries the call out. The page is weighed again right before; anything that `leave` no longer covers is
+    /// not done.
     fn carry_out(
         &self,
         wish: BrowserWish,
@@ -32,7 +33,7 @@ pub trait Browsing: Send + Sync {
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>>;
 }
 
-/// A browser that is none: for sessions and tests without one.
+/// Null implementation, for sessions and tests without a browser.
 #[derive(Clone, Copy, Debug)]
 pub struct NoBrowser;
 
@@ -66,94 +67,94 @@ impl Browsing for NoBrowser {
     }
 }
 
-/// What the model wants done in the browser, read and known to be well-formed.
+/// Browser action that the model requests, parsed and well-formed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BrowserWish {
-    /// The tab; none for the one in use.
+    /// The tab; `None` for the current one.
     pub tab: Option<u32>,
-    /// What.
+    /// The action.
     pub deed: WishedDeed,
 }
 
-/// Whether elements have their numbers in a picture.
+/// Whether a screenshot shows element numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbered {
-    /// Each that can be used.
+    /// A number on every usable element.
     Yes,
-    /// None.
+    /// No numbers.
     No,
 }
 
-/// Which lines of a page a snapshot holds.
+/// Lines of a page that a snapshot includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageLines {
-    /// All of them.
+    /// All lines.
     All,
-    /// Those with something that can be acted on, and that alone.
+    /// Only lines with an actionable element, and only that element.
     Targets,
-    /// Those that show without scrolling.
+    /// Lines that are visible without scrolling.
     OnScreen,
 }
 
-/// What is to be done.
+/// Action that the model requests.
 #[derive(Clone, Debug, PartialEq)]
 pub enum WishedDeed {
-    /// How the connection stands. Connects to nothing.
+    /// Reports the state of the connection. Connects to nothing.
     Status,
-    /// The tabs, by title and site.
+    /// Lists the tabs, by title and site.
     Tabs,
-    /// An address in a new tab.
+    /// Opens an address in a new tab.
     Open {
         /// The address.
         url: String,
     },
-    /// An address in the tab.
+    /// Opens an address in the tab.
     Navigate {
         /// The address.
         url: String,
     },
-    /// The page before, in the tab's own history.
+    /// Returns to the previous page in the tab's own history.
     Back,
-    /// The tab becomes the one in use, and comes to the front.
+    /// Makes the tab the current one and brings it to the front.
     Focus,
-    /// The tab is closed. Only one that was opened from here.
+    /// Closes the tab. Only for a tab that Octo opened.
     Close,
-    /// The page in few words, with a number for each thing that can be acted on.
+    /// Describes the page briefly, with a number for each actionable element.
     Snapshot {
-        /// Which of its lines.
+        /// Lines to include.
         lines: PageLines,
-        /// Which part of it, from 1.
+        /// Part number of the snapshot, from 1.
         part: u32,
     },
-    /// The lines of the page that hold a text.
+    /// Returns the lines of the page that contain a text.
     Find {
         /// The text.
         text: String,
     },
-    /// A part of the page, or all of it, as Markdown.
+    /// Returns the page, or an element of it, as Markdown.
     Read {
-        /// The part.
+        /// The element; `None` for the whole page.
         target: Option<u32>,
-        /// Which part of the Markdown, from 1.
+        /// Part number of the Markdown, from 1.
         part: u32,
     },
-    /// A picture of the page, or of a part.
+    /// Takes a picture of the page, or of an element.
     Screenshot {
-        /// The part.
+        /// The element; `None` for the whole page.
         target: Option<u32>,
-        /// Whether what can be used has its number in it.
+        /// Whether usable elements show their numbers.
         numbered: Numbered,
     },
-    /// Something in the page.
+    /// Acts in the page.
     Act(PageAct),
-    /// The dialog that stands open is answered.
+    /// Answers the open dialog.
     Dialog(DialogAnswer),
-    /// A link is followed to a file, which goes where the person's downloads go.
+    /// Follows a link to a file, which is saved to the person's download folder.
     Download {
         /// The link.
         target: u32,
     },
-    /// A script runs in the page.
+    /// Runs a script in the page.
     Evaluate {
         /// The script.
         script: String,
@@ -161,7 +162,7 @@ pub enum WishedDeed {
 }
 
 impl WishedDeed {
-    /// Whether it may change something in the page or beyond it, rather than look or go somewhere.
+    /// Returns whether it may change something in the page or outside it, as opposed to reading or navigating.
     pub fn changes_something(&self) -> bool {
         match self {
             Self::Status
@@ -195,157 +196,157 @@ impl WishedDeed {
     }
 }
 
-/// How a dialog is answered.
+/// Answer to a dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DialogAnswer {
-    /// With OK, and what is written into it where it asks for text.
+    /// OK, with the text to enter if it asks for one.
     Accept(Option<String>),
-    /// With Cancel.
+    /// Cancel.
     Dismiss,
 }
 
-/// What is done in a page. Elements are named by their numbers in the snapshot.
+/// Action in a page. Elements are named by their numbers in the snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PageAct {
-    /// Pressed with the mouse.
+    /// Clicks with the mouse.
     Click(u32),
-    /// Twice.
+    /// Clicks twice.
     DoubleClick(u32),
-    /// Text is added to what is in a field.
+    /// Appends text to a field's content.
     Type(u32, String),
-    /// Text replaces what is in a field.
+    /// Replaces a field's content.
     Fill(u32, String),
-    /// A key, in an element or where the focus is.
+    /// Presses a key, in an element or at the focus.
     Press(Option<u32>, String),
-    /// The pointer rests on it.
+    /// Rests the pointer on an element.
     Hover(u32),
-    /// One is dragged onto another.
+    /// Drags one element onto another.
     Drag(u32, u32),
-    /// Options of a list are chosen, by their names or values.
+    /// Selects options of a list, by their names or values.
     Select(u32, Vec<String>),
-    /// The page, or an element in it, is scrolled.
+    /// Scrolls the page, or an element in it.
     Scroll(Scrolled),
-    /// Something is waited for.
+    /// Waits for a condition.
     Wait(Awaited),
-    /// A place in the page is pressed, in pixels of what is seen.
+    /// Clicks a point of the page, in pixels of the visible area.
     ClickAt(f64, f64),
-    /// Files are given to a field.
+    /// Attaches files to a file field.
     Upload(u32, Vec<PathBuf>),
 }
 
-/// How something is scrolled.
+/// Target of a scroll.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scrolled {
-    /// Until an element is seen.
+    /// Until an element is visible.
     To(u32),
-    /// Until a text is seen.
+    /// Until a text is visible.
     ToText(String),
-    /// The page, by so many pixels.
+    /// The page, by a number of pixels.
     By(f64, f64),
 }
 
-/// What is waited for.
+/// Condition of a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// A text to come.
+    /// The appearance of a text.
     Text(String),
-    /// So many milliseconds; capped.
+    /// A number of milliseconds; capped.
     Time(u64),
 }
 
-/// What a call in the browser would touch, found at the live page. Permission is decided on this.
+/// Effects of a browser call, determined from the live page. The permission decision is based on this.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Weight {
-    /// Where it happens or leads to; none where no page is concerned.
+    /// Location or destination; `None` if no page is involved.
     pub place: Option<Place>,
-    /// What it would set off that always asks, the weightiest first.
+    /// Effects that always need approval, the most serious first.
     pub risks: Vec<PageRisk>,
-    /// The element it is done to, as the page itself names it.
+    /// Target element, as named by the page itself.
     pub target: Option<PageElement>,
-    /// Tells this element of this document from every other, and where something is asked about, what it said and
-    /// where it led: what is done must be what was weighed.
+    /// Fingerprint that distinguishes this element of this document from every other, and for acts that need
+    /// approval also its text and its target: the executed act must be the weighed one.
     pub mark: String,
-    /// How much of the page was looked at for it.
+    /// How much of the page was inspected for it.
     pub looked: Looked,
 }
 
-/// How much of a page was looked at.
+/// How much of a page was inspected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Looked {
-    /// All that the act concerns.
+    /// Everything that the act involves.
     #[default]
     Whole,
-    /// Where it is alone: its site is to be granted first.
+    /// Only its location: its site must be granted first.
     PlaceOnly,
 }
 
-/// A place in the browser.
+/// A location in the browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The site, `https://shop.example`, or the page where it is of no site.
+    /// The site, `https://shop.example`, or the page if it has no site.
     pub site: String,
-    /// Whether a task may be there.
+    /// Whether a turn may use it.
     pub entry: Entry,
 }
 
-/// Whether a task may be at a place.
+/// Whether a turn may use a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// Nothing is there, or what is there was granted to this task already.
+    /// Nothing to grant, or already granted to this turn.
     Open,
-    /// Once the person grants it, which may be for long.
+    /// After the person grants it, possibly permanently.
     Asks,
-    /// Once the person grants it, for this task at most: it is near.
+    /// After the person grants it, for this turn at most: it is on the private network.
     AsksEachTask,
-    /// Once the person grants it, every time and in every mode: passwords, the browser's own pages, files.
+    /// After the person grants it, every time and in every mode: passwords, the browser's own pages, files.
     AsksEachTime,
-    /// Never, whatever the person said.
+    /// Never, regardless of the person's rules.
     Never {
-        /// Why, in words for the model.
+        /// Reason, in words for the model.
         why: String,
     },
 }
 
-/// What a call may do: what was weighed when it was allowed.
+/// Permission of a call: its effects at the time it was allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrowserLeave {
-    /// What was weighed.
+    /// The allowed effects.
     pub weight: Weight,
-    /// The sites the task may be at besides.
+    /// Other sites that the turn may use.
     pub granted: Vec<String>,
-    /// Where else the page may lead.
+    /// Other destinations that the page may lead to.
     pub roam: Roam,
 }
 
-/// Where a page may lead while a call acts in it.
+/// Destinations that a page may lead to while a call acts in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Roam {
-    /// To what the person granted.
+    /// Only destinations granted by the person.
     Granted,
-    /// Anywhere in the web: the mode grants sites.
+    /// Any website: the mode grants sites.
     Web,
 }
 
 impl BrowserLeave {
-    /// What is granted before anything is weighed.
+    /// Returns the permission that exists before any weighing.
     pub fn standing(granted: Vec<String>, roam: Roam) -> Self {
         Self { granted, roam, ..Self::none() }
     }
 
-    /// Leave for nothing. What needs none runs with it.
+    /// Returns a permission for nothing, for calls that need none.
     pub fn none() -> Self {
         Self { weight: Weight::default(), granted: Vec::new(), roam: Roam::Granted }
     }
 
-    /// Whether what is weighed now is covered: the same element of the same document, at the same place, setting off
-    /// nothing more.
+    /// Returns whether it covers `now`: the same element of the same document, at the same location, with no
+    /// additional risks.
     pub fn covers(&self, now: &Weight) -> bool {
         self.is_at(now)
             && (self.weight.mark == now.mark || self.weight.looked == Looked::PlaceOnly)
             && now.risks.iter().all(|risk| self.weight.risks.contains(risk))
     }
 
-    /// Whether what is weighed now is at the place this is for, whatever it sets off there.
+    /// Returns whether `now` is at the permitted location, regardless of its risks.
     pub fn is_at(&self, now: &Weight) -> bool {
         let site = |weight: &Weight| weight.place.as_ref().map(|place| place.site.clone());
         site(&self.weight) == site(now)

@@ -1,4 +1,4 @@
-//! The skills that come with Octo.
+//! Skills bundled with Octo.
 
 use octo_workspace::{BundledFile, install_bundle};
 use std::{
@@ -6,17 +6,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The folder of the home they are in. It is Octo's: what is put there is lost.
+/// Folder in Octo's home that contains them. Octo manages it and removes other files.
 pub const BUNDLED_FOLDER: &str = "bundled-skills";
 
-/// The files of `skills/` in the repository; a test compares the two.
+/// Lists the files of `skills/` in the repository; a test compares the two.
 macro_rules! bundled {
     ($($path:literal),* $(,)?) => {
         &[$(BundledFile { path: $path, bytes: include_bytes!(concat!("../../../../skills/", $path)) }),*]
     };
 }
 
-/// Their files.
+/// Files of the bundled skills.
 pub const BUNDLED_SKILLS: &[BundledFile] = bundled![
     "browser-setup/SKILL.md",
     "code-explorer/SKILL.md",
@@ -52,10 +52,10 @@ pub const BUNDLED_SKILLS: &[BundledFile] = bundled![
     "skill-trial/SKILL.md",
 ];
 
-/// Puts them into the home, read-only; where they are already it only looks. Their folder.
+/// Writes them into the home, read-only, unless they already exist there. Returns their folder.
 ///
 /// # Errors
-/// Those of the system.
+/// Returns errors of the system.
 pub fn install_bundled(home: &Path) -> io::Result<PathBuf> {
     let folder = home.join(BUNDLED_FOLDER);
     install_bundle(&folder, BUNDLED_SKILLS)?;

@@ -1,4 +1,4 @@
-//! What a running tool is handed: capabilities, never the application.
+//! Context of a running tool: capabilities, never the application.
 
 use crate::{BrowserLeave, Browsing, Desk, Http, Search, Skills, Tasks, Trashcan};
 use octo_documents::Reader;
@@ -18,76 +18,76 @@ pub struct ToolContext {
     pub session: SessionId,
     /// The call.
     pub call: CallId,
-    /// The folder relative paths start from; normalised and existing when the session began.
+    /// Base folder of relative paths; normalised, and existing when the session began.
     pub cwd: PathBuf,
-    /// Files, the only way to read and write them.
+    /// File access, the only way to read and write files.
     pub files: Files,
-    /// Where pictures are kept.
+    /// Storage of pictures.
     pub blobs: Blobs,
-    /// Where long results are kept whole.
+    /// Storage of complete long results.
     pub outputs: Outputs,
-    /// Reads documents, in processes of their own.
+    /// Document reader, which uses processes of its own.
     pub documents: Reader,
-    /// What reads documents where Octo's own readers cannot.
+    /// Scripts that read documents where Octo's own readers cannot.
     pub scripts: Scripts,
-    /// The way into the web.
+    /// Access to the web.
     pub http: Http,
-    /// Searches the web.
+    /// Web search.
     pub search: Search,
-    /// The session's commands.
+    /// The session's shell.
     pub shell: Shell,
-    /// Where a command without a folder of its own runs, once that was decided; none for where the session's
-    /// commands stand.
+    /// Folder for a command that names none, once decided; `None` for the current folder of the session's
+    /// shell.
     pub shell_folder: Option<PathBuf>,
-    /// The command line to run in place of the one that was given: removals that would pass the trash by go
-    /// through it.
+    /// Command line to run instead of the given one: it redirects removals to the trash that would otherwise
+    /// bypass it.
     pub rewritten: Option<String>,
-    /// What was deleted and can be brought back.
+    /// The trash.
     pub trash: Arc<dyn Trashcan>,
     /// The person's browser.
     pub browser: Arc<dyn Browsing>,
-    /// What the call may do there, once that was decided; none for nothing that needs leave.
+    /// Permission of the call in the browser, once decided; `None` if it needs none.
     pub browser_leave: Option<BrowserLeave>,
-    /// What answers Octo's own commands.
+    /// Handler of the builtin commands.
     pub desk: Arc<dyn Desk>,
-    /// Skills, and the sub-agents some of them start.
+    /// Skills, and the sub-agents that some of them start.
     pub skills: Arc<dyn Skills>,
     /// The session's plan.
     pub todos: TodoList,
-    /// The session's tasks.
+    /// The session's time machine, for its tools.
     pub tasks: Tasks,
-    /// Takes output of a running command as it comes; text is cleaned, SGR colours kept.
+    /// Receives output of a running command immediately; text is cleaned, SGR colours kept.
     pub live: LiveOutput,
-    /// What the system lets a command touch; none for everything the person may.
+    /// Confinement of commands; `None` for the person's full rights.
     pub confinement: Option<Confinement>,
-    /// Ends when the call must end.
+    /// Cancelled when the call must end.
     pub cancel: CancellationToken,
-    /// Who let the call run. A command nobody was asked about runs in an environment of its own.
+    /// Who allowed the call. A command that ran without a question gets an environment of its own.
     pub vetted: Vetted,
 }
 
-/// Who let a call run.
+/// Who allowed a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vetted {
     /// The person: by the mode, a rule, or an answer.
     Person,
-    /// The policy: the call was found to only read, and nobody was asked.
+    /// The policy: the call only reads, and the person was not asked.
     Policy,
 }
 
-/// Takes live output: each call appends.
+/// Callback for live output: each call appends.
 pub type LiveOutput = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The session's plan, shared with the session for the length of a call. `next_id` never goes back, so a
-/// number is never used twice.
+/// The session's plan, shared with the session for the length of a call. `last_id` never decreases, so a number
+/// is never reused.
 #[derive(Clone, Debug, Default)]
 pub struct TodoList(pub Arc<Mutex<TodoState>>);
 
 /// The plan and the next number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TodoState {
-    /// The items.
+    /// Items of the plan.
     pub items: Vec<Todo>,
-    /// The number the next item gets, minus one.
+    /// Number of the last item ever added.
     pub last_id: u32,
 }

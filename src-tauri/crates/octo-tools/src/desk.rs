@@ -1,8 +1,8 @@
-//! Octo's own things as a tool reaches them: skills, memories, SOUL.md and USER.md, the browser's state, settings.
+//! Builtin commands: skills, memories, SOUL.md and USER.md, the browser's state, settings.
 //!
-//! The model asks for them with a command, `octo skill list`, that the terminal answers in process: no program runs and
-//! nothing listens, so nothing but a call of the model's, weighed and allowed like any other, gets here. What such a
-//! command says is read by [`grammar`]; what answers it is a [`Desk`].
+//! The model runs a command, `octo skill list`, that the terminal answers in process: no program runs and
+//! nothing listens, so only a call of the model, weighed and allowed like any other, reaches this code.
+//! [`grammar`] parses such a command; a [`Desk`] answers it.
 
 mod errand;
 mod grammar;
@@ -17,15 +17,16 @@ use octo_protocol::{CallId, LibraryChange, SessionId, ToolView};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-/// What answers the commands. What an errand would change was allowed before [`Desk::carry_out`] is called, and by nothing
-/// else than the person or [`DeskLeave`].
+/// Handler of the builtin commands. Before [`Desk::carry_out`] is called, the person or [`DeskLeave`], and
+/// nothing else, has allowed the change.
 pub trait Desk: Send + Sync {
-    /// What would happen, for the person who is asked: the files that would be installed, the difference in a memory or
-    /// in SOUL.md. Changes nothing and goes nowhere: skills from an address that were not fetched before
-    /// ([`SkillErrand::Inspect`]) are an error that says so. Not asked for errands that change nothing.
+    /// Returns a preview for the person's approval: the files to install, the difference in a memory or in
+    /// SOUL.md. Changes nothing and uses no network: skills at an address that were not fetched before
+    /// ([`SkillErrand::Inspect`]) result in an error that says so. Not called for commands that change nothing.
     fn show(&self, errand: &Errand, asker: &DeskAsker) -> BoxFuture<'static, Result<ToolView, ToolError>>;
 
-    /// Does it; the text is for the model, and capped. An errand that was shown does exactly what was shown, or fails.
+    /// Executes the command and returns a text for the model, capped. After a preview it does exactly the
+    /// previewed change, or fails.
     fn carry_out(
         &self,
         errand: Errand,
@@ -34,32 +35,32 @@ pub trait Desk: Send + Sync {
     ) -> BoxFuture<'static, Result<String, ToolError>>;
 }
 
-/// Who asks.
+/// Origin of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeskAsker {
-    /// The session: what it writes is remembered as its work.
+    /// The session: its writes are recorded as its work.
     pub session: SessionId,
     /// The call.
     pub call: CallId,
-    /// The session's folder: its skills are found too.
+    /// The session's folder, whose skills are visible too.
     pub folder: PathBuf,
 }
 
-/// What may be done at the desk without asking. The core gives it to the sub-agents of the memory skills and of
-/// self-improvement, which nobody answers questions for; every other session has [`DeskLeave::Ask`].
+/// Builtin commands allowed without a question. The core grants it to the sub-agents of the memory skills and
+/// of self-improvement, whose questions no person would answer; every other session has [`DeskLeave::Ask`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeskLeave {
-    /// Nothing.
+    /// None.
     #[default]
     Ask,
-    /// Memories may be written.
+    /// Writing memories.
     Memories,
-    /// Skills may be proposed: a proposal is nothing before the person accepts it.
+    /// Proposing skills: a proposal has no effect until the person accepts it.
     Proposals,
 }
 
 impl DeskLeave {
-    /// Whether it covers a change.
+    /// Returns whether it covers a change.
     pub fn covers(self, change: LibraryChange) -> bool {
         match self {
             Self::Ask => false,
@@ -69,7 +70,7 @@ impl DeskLeave {
     }
 }
 
-/// A desk nobody sits at: for sessions and tests without one.
+/// Null implementation, for sessions and tests without builtin commands.
 #[derive(Clone, Copy, Debug)]
 pub struct NoDesk;
 

@@ -1,4 +1,4 @@
-//! `edit`: part of a file.
+//! The `edit` tool: changes part of a file.
 
 mod indent;
 mod matching;
@@ -14,9 +14,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
 
-/// Larger files are no place for edits of a few lines, and are read whole.
+/// Maximum file size. Larger files are unsuitable for line edits, and files are read whole.
 const MAX_FILE: u64 = 64 << 20;
-/// Line numbers named when a text occurs too often.
+/// Maximum line numbers listed when a text occurs too often.
 const MAX_NAMED: usize = 10;
 
 pub(crate) struct EditTool;
@@ -57,8 +57,8 @@ impl Tool for EditTool {
             });
             match view {
                 Ok(view) => Ok(ToolView::Diff(view)),
-                // What is wrong would tell the model what is in a file it may not read yet: the person is
-                // asked with what the model wants, and the run says the rest.
+                // The error would reveal content of a file the model may not read yet: the question shows the
+                // person the requested change, and the run reports the error.
                 Err(_) if !may_read => Ok(ToolView::Diff(diff(
                     &path,
                     Some(input.old_string.as_bytes()),
@@ -112,7 +112,7 @@ struct Change {
     how: How,
 }
 
-/// What the edit makes of the content, or why it cannot be made.
+/// Applies the edit to the content, or explains why that is impossible.
 fn change(content: &[u8], input: &EditInput, name: &str) -> Result<Change, ToolError> {
     let (old, new) = (&input.old_string, &input.new_string);
     if old.is_empty() {

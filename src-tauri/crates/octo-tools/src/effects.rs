@@ -1,10 +1,10 @@
-//! What a call would touch, known before it runs. Permission is decided on this and nothing else.
+//! Effects of a call, known before it runs. The permission decision is based on this and nothing else.
 
 use crate::{BrowserLeave, BrowserWish, Browsing, Http, Site, ToolError, Weight};
 use octo_protocol::LibraryChange;
 use std::path::PathBuf;
 
-/// What a call would touch. There is no default: a tool that cannot say is not a tool.
+/// Effects of a call. There is no default: every tool must declare them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effects {
     /// Files and folders it reads, resolved (see [`octo_workspace::resolve`]).
@@ -13,82 +13,82 @@ pub struct Effects {
     pub writes: Vec<PathBuf>,
     /// The command it runs.
     pub command: Option<CommandEffect>,
-    /// Places of the network the model chose to go to. Going out changes nothing here, so it runs unasked like
-    /// reading, unless a place is near: see [`crate::Reach`].
+    /// Network locations that the model chose. A request changes nothing here, so it runs without a question
+    /// like reading, unless a location is on a private network: see [`crate::Reach`].
     pub sites: Vec<Site>,
-    /// Whether it may run beside other calls: only calls that change nothing at all.
+    /// Whether it may run in parallel with other calls: only calls that change nothing at all.
     pub order: Order,
-    /// Whether it asks the person something and waits.
+    /// Whether it asks the person a question and waits.
     pub asks_person: AsksPerson,
-    /// Set when it deletes things in the trash for good: how old they are at least, in days.
+    /// Minimum age in days of the trash entries it permanently deletes; `None` if it deletes none.
     pub empties_trash: Option<u32>,
-    /// What it does in the person's browser.
+    /// Its effect in the person's browser.
     pub browser: Option<BrowserEffect>,
-    /// What it asks for at Octo's own desk.
+    /// Its effect as a builtin command.
     pub desk: Option<DeskEffect>,
 }
 
-/// A command Octo answers itself as permission sees it.
+/// Effect of a builtin command, for the permission decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeskEffect {
-    /// It looks at what there is.
+    /// It only reads.
     Looks,
-    /// It changes this. No rule covers it, and some of it asks in every mode.
+    /// It makes this change. No rule covers it, and some changes need approval in every mode.
     Changes(LibraryChange),
 }
 
-/// A call in the browser as permission sees it.
+/// A browser call, for the permission decision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BrowserEffect {
-    /// What the model wants.
+    /// The action the model requests.
     pub wish: BrowserWish,
-    /// What that is at the live page; none before it was looked at, and then nothing is allowed.
+    /// Its effects at the live page; `None` before weighing, and then nothing is allowed.
     pub weight: Option<Weight>,
 }
 
-/// A command as permission sees it.
+/// A shell command, for the permission decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandEffect {
     /// A new command line.
     Start {
         /// The command line, exactly as it will run.
         line: String,
-        /// Where it will run; none for where the session's commands stand (`octo_shell::Shell::current_dir`).
+        /// Its folder; `None` for the current folder of the session's shell (`octo_shell::Shell::current_dir`).
         cwd: Option<PathBuf>,
-        /// Extra variables, by name; a variable can turn a harmless command into another one.
+        /// Extra variables, by name; a variable can turn a harmless command into a harmful one.
         env: Vec<(String, String)>,
     },
-    /// Input to a command that runs already. Judged like a new command: what is typed may run anything.
+    /// Input to a running command. Judged like a new command: typed text may run anything.
     Input {
-        /// The handle.
+        /// Handle of the process.
         handle: String,
-        /// What is typed.
+        /// The typed text.
         input: String,
     },
     /// Looking at or killing one of the session's own commands.
     Control,
 }
 
-/// Whether a call may run beside others.
+/// Whether a call may run in parallel with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// It changes nothing: it may run beside its neighbours.
+    /// It changes nothing: it may run in parallel.
     Parallel,
-    /// It runs alone, in its place.
+    /// It runs alone, in order.
     Alone,
 }
 
 /// Whether a call waits for the person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsksPerson {
-    /// It does not.
+    /// It does not wait.
     No,
-    /// It does; the batch stops at it.
+    /// It waits; the batch stops at it.
     Yes,
 }
 
 impl Effects {
-    /// Touches nothing outside Octo's own state.
+    /// Returns the effects of a call that touches nothing outside Octo's own state.
     pub fn none() -> Self {
         Self {
             reads: Vec::new(),
@@ -103,16 +103,16 @@ impl Effects {
         }
     }
 
-    /// Does this in the browser. Pages do not hold still: it runs alone.
+    /// Returns the effects of a browser call. Pages change at any time, so it runs alone.
     pub fn in_browser(wish: BrowserWish) -> Self {
         Self { browser: Some(BrowserEffect { wish, weight: None }), ..Self::none() }
     }
 
-    /// The same with what it does in the browser weighed against the live page, where that is granted.
+    /// Weighs the browser call against the live page, if that is granted, and returns the completed effects.
     ///
     /// # Errors
     ///
-    /// What stands in the way, in words for the model: no browser, no such element.
+    /// Returns the obstacle, in words for the model: no browser, no such element.
     pub async fn weighed(
         mut self,
         browser: &dyn Browsing,
@@ -124,19 +124,19 @@ impl Effects {
         Ok(self)
     }
 
-    /// The same with the names of its places looked up, so that it is known how near they are.
+    /// Resolves the names of its sites, so their network distance is known.
     pub async fn looked_up(mut self, http: &Http) -> Self {
         let sites = std::mem::take(&mut self.sites);
         self.sites = futures::future::join_all(sites.into_iter().map(|site| http.look_up(site))).await;
         self
     }
 
-    /// Only reads these.
+    /// Returns the effects of a call that only reads these.
     pub fn reads(paths: Vec<PathBuf>) -> Self {
         Self { reads: paths, order: Order::Parallel, ..Self::none() }
     }
 
-    /// Changes these.
+    /// Returns the effects of a call that changes these.
     pub fn writes(paths: Vec<PathBuf>) -> Self {
         Self { writes: paths, ..Self::none() }
     }

@@ -1,22 +1,22 @@
-//! How a file's bytes say its text: UTF-16 where a byte order mark says so, else bytes as they are.
+//! Text encoding of files: UTF-16 if there is a byte order mark, otherwise the raw bytes.
 
 use crate::ToolError;
 use octo_workspace::{Files, FilesError};
 use std::{io::Read, path::Path};
 
-/// How a file's bytes say its text.
+/// Text encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
-    /// As they are; UTF-8, as a rule.
+    /// Raw bytes; usually UTF-8.
     Bytes,
-    /// UTF-16, the lower byte of a pair first, with its mark.
+    /// UTF-16, little-endian, with its mark.
     Utf16Le,
-    /// UTF-16, the higher byte of a pair first, with its mark.
+    /// UTF-16, big-endian, with its mark.
     Utf16Be,
 }
 
 impl Encoding {
-    /// What a file's first bytes say.
+    /// Detects the encoding from a file's first bytes.
     pub(crate) fn of(head: &[u8]) -> Self {
         match head {
             [0xFF, 0xFE, ..] => Self::Utf16Le,
@@ -25,11 +25,11 @@ impl Encoding {
         }
     }
 
-    /// The encoding of the file at a path; that of a new one where there is none.
+    /// Returns the encoding of the file at a path, or that of a new file if it does not exist.
     pub(crate) fn at(files: &Files, path: &Path) -> Result<Self, FilesError> {
         let mut head = Vec::new();
         match files.open(path) {
-            // What cannot be read says nothing; writing says what is wrong.
+            // An unreadable file has no known encoding; writing reports the error.
             Ok((file, _)) => {
                 let _unreadable = file.take(2).read_to_end(&mut head);
             }
@@ -39,7 +39,7 @@ impl Encoding {
         Ok(Self::of(&head))
     }
 
-    /// The text, without its mark. `name` is the file's in the refusal of what no text begins like this.
+    /// Decodes the text, without its mark. `name` is the file's name in the refusal of invalid text.
     pub(crate) fn decode(self, content: Vec<u8>, name: &str) -> Result<Vec<u8>, ToolError> {
         if self == Self::Bytes {
             return Ok(content);
@@ -54,7 +54,7 @@ impl Encoding {
         }
     }
 
-    /// The text, without its mark; what is none is replaced.
+    /// Decodes the text, without its mark; invalid parts are replaced.
     pub(crate) fn decode_lossy(self, content: Vec<u8>) -> Vec<u8> {
         if self == Self::Bytes {
             return content;
@@ -65,7 +65,7 @@ impl Encoding {
         text.into_bytes()
     }
 
-    /// The bytes of a file with this text.
+    /// Encodes a file's text.
     pub(crate) fn encode(self, text: Vec<u8>) -> Vec<u8> {
         let pair: fn(u16) -> [u8; 2] = match self {
             Self::Bytes => return text,
@@ -76,7 +76,7 @@ impl Encoding {
         std::iter::once(0xFEFF).chain(text.encode_utf16()).flat_map(pair).collect()
     }
 
-    /// The units behind the mark.
+    /// Returns the code units after the mark.
     fn units(self, content: &[u8]) -> impl Iterator<Item = u16> {
         let unit = if self == Self::Utf16Be { u16::from_be_bytes } else { u16::from_le_bytes };
         content.get(2..).unwrap_or_default().chunks_exact(2).map(move |pair| match pair {

@@ -1,4 +1,4 @@
-//! `file_reader`: text with line numbers, folders, pictures, documents.
+//! The `file_reader` tool: text with line numbers, folders, pictures, documents.
 
 mod document;
 mod picture;
@@ -22,11 +22,12 @@ use text::{Range, Shown};
 pub use document::SHIPPED_SCRIPTS;
 
 const DEFAULT_MAX_LINES: u32 = 1_000;
-/// Entries of a folder that are listed.
+/// Maximum entries listed of a folder.
 const MAX_ENTRIES: usize = 500;
-/// Files up to here are read at once, so that a later change is noticed by content; larger ones are streamed.
+/// Maximum size of files that are read at once, so a later change is noticed by content; larger ones are
+/// streamed.
 const MAX_WHOLE: u64 = 8 << 20;
-/// Bytes looked at to tell text from anything else; the same as git's.
+/// Bytes inspected to distinguish text from binary; the same as git's.
 const HEAD: u64 = 8_000;
 
 pub(crate) struct FileReaderTool;
@@ -76,11 +77,11 @@ impl Tool for FileReaderTool {
     }
 }
 
-/// What stands at a path.
+/// Result of opening a path.
 enum Found {
-    /// Something that was read there and then.
+    /// Output that is ready.
     Output(Box<ToolOutput>),
-    /// A document, which a process of its own reads.
+    /// A document, to be read in a process of its own.
     Document(Document),
 }
 
@@ -167,7 +168,8 @@ fn read_whole(whole: Vec<u8>, range: Range, path: &Path, context: &ToolContext) 
     }
 }
 
-/// What a file holds, found from its first bytes; from its name only which of the formats that begin alike.
+/// Content type of a file, determined from its first bytes; the name only distinguishes formats with the same
+/// beginning.
 enum Content {
     Text,
     Utf16,
@@ -184,7 +186,7 @@ fn content(path: &Path, head: &[u8]) -> Content {
     if let Some(format) = Format::of(&name, head) {
         return Content::Document(format);
     }
-    // A character may be cut at the end of the head.
+    // The end of the head may split a character.
     let is_text = match std::str::from_utf8(head) {
         Ok(_) => !head.contains(&0),
         Err(error) => error.error_len().is_none() && !head.contains(&0),

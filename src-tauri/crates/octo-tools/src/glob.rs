@@ -1,4 +1,4 @@
-//! `glob`: files by name.
+//! The `glob` tool: finds files by name.
 
 use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking, grep::left_out};
 use octo_protocol::ToolView;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::path::Path;
 
 const DEFAULT_LIMIT: u32 = 100;
-/// Beyond this a list is no answer any more.
+/// Maximum limit; a longer list is not useful.
 const MAX_LIMIT: u32 = 1_000;
 
 pub(crate) struct GlobTool;

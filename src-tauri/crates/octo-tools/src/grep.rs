@@ -1,4 +1,4 @@
-//! `grep`: lines by content.
+//! The `grep` tool: finds lines by content.
 
 use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking};
 use octo_protocol::{FileMatches, ToolView};
@@ -14,9 +14,9 @@ const MAX_CONTEXT: u32 = 10;
 const DEFAULT_MAX_FILES: u32 = 50;
 const DEFAULT_MAX_PER_FILE: u32 = 50;
 const DEFAULT_MAX_MATCHES: u32 = 200;
-/// Bytes of lines in one result, about 6,000 tokens.
+/// Maximum bytes of lines in one result, about 6,000 tokens.
 const MAX_BYTES: usize = 24_000;
-/// Bytes of one line.
+/// Maximum bytes of one line.
 const MAX_LINE: usize = 500;
 
 pub(crate) struct GrepTool;
@@ -134,7 +134,7 @@ fn render(found: &GrepFound, cwd: &Path) -> String {
     text
 }
 
-/// What a search did not look at, for the model; empty when nothing.
+/// Describes the files a search skipped, for the model; empty if none.
 pub(crate) fn left_out(skipped: &Skipped) -> String {
     let kinds = [
         (skipped.binary, "binary"),

@@ -1,15 +1,15 @@
-//! [`Http`]: the capability to go out into the web, and the only way tools do.
+//! [`Http`]: the capability to access the web, and the only way tools do.
 //!
-//! A page can name any address, and so can a model that believed one. So the addresses of this machine, of
-//! private networks and of a cloud's own services are refused unless the person allowed that very host. Each
-//! host, redirects' too, is looked up here, all its addresses are checked, and the connection is made to the
-//! addresses that were checked: a name service that answers otherwise a moment later changes nothing.
+//! A page can name any address, and so can a model that believed one. So addresses of this machine, of private
+//! networks and of a cloud's own services are refused unless the person allowed that very host. Octo resolves
+//! each host here, including those of redirects, checks all its addresses, and connects to the checked
+//! addresses: a name service that answers differently a moment later changes nothing.
 //!
-//! Behind a proxy the connection to the host is the proxy's to make: what is checked here is the address as
-//! written, and what this machine's name service says of the name. A proxy with other names of its own reaches
-//! what it reaches; a host whose name is not known here goes out only through a proxy.
+//! Behind a proxy, the proxy connects to the host: the checks here cover the address as written, and the answer
+//! of this machine's name service. A proxy with other names of its own reaches its own hosts; a host whose name
+//! is unknown here is reached only through a proxy.
 //!
-//! No cookies, no keys but those given for one request, TLS always verified, and limits on time and size.
+//! No cookies, no keys except those given for one request, TLS always verified, and limits on time and size.
 
 mod address;
 mod body;
@@ -29,14 +29,14 @@ use reqwest::{
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 use url::{Host, Url};
 
-/// How long connecting may take, TLS included.
+/// Connection timeout, including TLS.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long a request may take in all, redirects and body included.
+/// Timeout of a whole request, including redirects and body.
 const TOTAL: Duration = Duration::from_secs(30);
-/// The most of a body that is read: a page of text is far below, and larger files are for the terminal.
+/// Maximum bytes read of a body: a page of text is far smaller, and larger files are for the terminal.
 pub(crate) const MAX_BODY: usize = 5 << 20;
 
-/// Goes out. Cheap to clone.
+/// Client for the web. Cheap to clone.
 #[derive(Clone)]
 pub struct Http {
     network: Arc<Network>,
@@ -47,33 +47,33 @@ pub struct Http {
 /// How the person allowed a private address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granted {
-    /// By a mode in which nothing is asked. It does not cover a cloud's own services.
+    /// By a mode without questions. It does not cover a cloud's own services.
     ByMode,
     /// By its name: an answer, a rule, or a setting.
     ByName,
 }
 
-/// What is asked of a server.
+/// Request to a server.
 pub(crate) struct Ask {
     pub method: Method,
     pub headers: HeaderMap,
     pub body: Option<String>,
-    /// How many redirects are followed.
+    /// Maximum redirects followed.
     pub redirects: usize,
 }
 
-/// What a server answered.
+/// Answer of a server.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    /// The address after redirects.
+    /// Address after redirects.
     pub url: Url,
     pub status: u16,
-    /// The media type with its parameters, as the server says it.
+    /// Media type with its parameters, as the server sent it.
     pub content_type: String,
     pub body: Body,
 }
 
-/// Why nothing came back. The words are for the model.
+/// Reason why a request failed. The words are for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HttpError {
     #[error("Invalid URL: {0}.")]
@@ -103,32 +103,33 @@ pub(crate) enum HttpError {
     Stopped,
 }
 
-/// What is said of a private address that was asked for, and of one that a redirect leads to.
+/// Error texts for a requested private address, and for the target of a redirect.
 const NOT_ALLOWED: &str = "the person has not allowed it";
 const BY_REDIRECT: &str = "a redirect leads there. If it is really wanted, call web_fetch with that address, so that the person is asked";
 
 impl Http {
-    /// Goes out the way models are reached: the same proxy, the same certificates. The network's headers are
-    /// not sent.
+    /// Creates a client that uses the network settings of models: the same proxy, the same certificates. The
+    /// network's headers are not sent.
     pub fn new(network: Network) -> Self {
         Self::with_names(network, Arc::new(SystemNames))
     }
 
-    /// The same with names looked up otherwise.
+    /// Like [`Self::new`], with another name resolver.
     pub fn with_names(network: Network, names: Arc<dyn Names>) -> Self {
-        // They are for models' servers; nothing here must be able to send them.
+        // They are for models' servers; this client must never be able to send them.
         let network = Network { headers: Vec::new(), ..network };
         Self { network: Arc::new(network), names, granted: Arc::from([]) }
     }
 
-    /// The same, able to go to these places too wherever they are: what the person allowed.
+    /// Returns a client that may also access these sites, regardless of their network distance: the person
+    /// allowed them.
     pub fn granting(&self, sites: impl IntoIterator<Item = (Site, Granted)>) -> Self {
         let granted = self.granted.iter().cloned().chain(sites).collect();
         Self { granted, ..self.clone() }
     }
 
-    /// The place with how near it is, its name looked up. One whose name is not known is as near as its text
-    /// says: nothing can be fetched from it either.
+    /// Returns the site with its network distance, after resolving its name. An unresolvable name is judged by
+    /// its text: nothing can be fetched from it either.
     pub async fn look_up(&self, site: Site) -> Site {
         let found = match self.addresses(&site).await {
             Ok(addresses) => addresses,
@@ -138,7 +139,7 @@ impl Http {
         Site { reach: nearest.unwrap_or(site.reach).max(site.reach), ..site }
     }
 
-    /// Asks `url`, and wherever it redirects to.
+    /// Requests `url`, and follows its redirects.
     pub(crate) async fn send(&self, url: &Url, ask: Ask, limit: usize) -> Result<Reply, HttpError> {
         let answer = tokio::time::timeout(TOTAL, self.follow(url.clone(), ask, limit)).await;
         answer.unwrap_or(Err(HttpError::TimeOut(TOTAL.as_secs())))
@@ -163,7 +164,7 @@ impl Http {
         Err(HttpError::Redirects(ask.redirects))
     }
 
-    /// One request, to addresses that were checked.
+    /// Sends one request, to checked addresses.
     async fn hop(&self, url: &Url, ask: &Ask, hop: usize) -> Result<Response, HttpError> {
         let site = check(url)?;
         let refused = |site: &Site| HttpError::Private {
@@ -175,11 +176,11 @@ impl Http {
         }
         let addresses = match self.addresses(&site).await {
             Ok(addresses) => addresses,
-            // Only a proxy can know it; without one the connection fails, for want of an address.
+            // Only a proxy can know it; without one the connection fails for lack of an address.
             Err(_) if !matches!(self.network.proxy, octo_llm::Proxy::None) => Vec::new(),
             Err(_) => return Err(HttpError::UnknownHost(site.host)),
         };
-        // One bad address is enough: which of them a connection takes is not ours to say.
+        // One bad address is enough: this code does not control which of them a connection uses.
         let near = addresses.iter().map(|address| address::reach_of(address.ip())).max();
         if near.is_some_and(|reach| !self.may_reach(&site, reach)) {
             return Err(refused(&site));
@@ -206,7 +207,7 @@ impl Http {
         }
     }
 
-    /// The addresses a place stands for.
+    /// Returns the addresses of a site.
     async fn addresses(&self, site: &Site) -> std::io::Result<Vec<SocketAddr>> {
         if let Ok(address) = site.host.trim_start_matches('[').trim_end_matches(']').parse() {
             return Ok(vec![SocketAddr::new(address, site.port)]);
@@ -221,7 +222,7 @@ impl Http {
             .connect_timeout(CONNECT)
             .redirect(redirect::Policy::none())
             .referer(false)
-            // Bodies are unpacked here, where what they unpack to is limited.
+            // Bodies are unpacked here, with a limit on the unpacked size.
             .no_gzip()
             .no_brotli()
             .no_deflate()
@@ -239,7 +240,7 @@ impl std::fmt::Debug for Http {
     }
 }
 
-/// The address a model gave.
+/// Parses an address given by a model.
 pub(crate) fn parse(text: &str) -> Result<Url, HttpError> {
     let url = Url::parse(text.trim()).map_err(|error| HttpError::Address(error.to_string()))?;
     check(&url)?;
@@ -261,7 +262,7 @@ fn check(url: &Url) -> Result<Site, HttpError> {
     }
 }
 
-/// An error with what caused it: by itself it says little more than that sending failed.
+/// Returns an error with its causes: alone it says little more than that sending failed.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut cause = error.source();

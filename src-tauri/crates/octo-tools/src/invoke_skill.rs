@@ -1,4 +1,4 @@
-//! `invoke_skill`: loads a skill's instructions, or lets a sub-agent work by them.
+//! The `invoke_skill` tool: loads a skill's instructions, or lets a sub-agent follow them.
 
 use crate::{Effects, Order, SkillWish, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::ToolView;
@@ -25,7 +25,8 @@ impl Tool for InvokeSkillTool {
         gives back a summary. Several calls in one message work side by side.";
     type Input = InvokeSkillInput;
 
-    // It only reads by itself; what a sub-agent does is decided on call by call. So several may work side by side.
+    // The call itself only reads; each call of its sub-agent is decided separately. So several may run in
+    // parallel.
     fn effects(&self, _input: &InvokeSkillInput, _cwd: &Path) -> Effects {
         Effects { order: Order::Parallel, ..Effects::none() }
     }
@@ -39,7 +40,7 @@ impl Tool for InvokeSkillTool {
     }
 }
 
-/// The call's wish. A task that says nothing lets the skill begin by itself.
+/// Returns the call's request. With an empty task the skill starts on its own instructions.
 fn wish(input: &InvokeSkillInput) -> Result<SkillWish, ToolError> {
     let name = input.skill_name.trim().trim_start_matches('/');
     if name.is_empty() {

@@ -1,6 +1,6 @@
-//! The tools the model may call: one file each, typed input and output, failing closed.
+//! The tools that the model may call: one file each, typed input and output, failing closed.
 //!
-//! [`Toolset`] holds them in their fixed order, finds them by name, and reads a call's arguments.
+//! [`Toolset`] lists them in fixed order, finds them by name, and reads a call's arguments.
 
 mod arguments;
 mod blocking;

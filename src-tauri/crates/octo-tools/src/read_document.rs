@@ -1,5 +1,5 @@
-//! The reader of documents by itself: the child `file_reader` starts, as a program of its own. The installed
-//! binary serves as the same child when it is called with `read-document`.
+//! Standalone document reader: the child process that `file_reader` starts. The installed binary serves as the
+//! same child when called with `read-document`.
 
 use std::process::ExitCode;
 

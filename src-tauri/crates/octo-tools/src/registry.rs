@@ -1,4 +1,4 @@
-//! The tools in their fixed order, and the way from a model's call to one of them.
+//! The tools in fixed order, and the lookup of a model's call.
 
 use crate::{
     DynTool, Effects, PreparedCall, ToolContext, ToolError, ToolOutput, arguments,
@@ -23,10 +23,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::{path::Path, sync::Arc};
 
-/// Goes up when a name, a description, a schema or the order changes: sessions are frozen with a version.
+/// Version of the tool set. Raise it when a name, a description, a schema or the order changes: sessions are
+/// frozen with a version.
 const VERSION: u32 = 6;
 
-/// Names models know from elsewhere. A name is looked up here after it was tried as it is.
+/// Tool names that models know from elsewhere. Looked up after the exact name.
 const ALIASES: &[(&str, &[&str])] = &[
     ("terminal", &["shell", "bash", "exec", "execute", "run_command", "run", "command"]),
     ("file_reader", &["read", "read_file", "filereader", "file_read", "cat"]),
@@ -46,41 +47,41 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("trash_manager", &["rm", "delete", "trash", "remove"]),
 ];
 
-/// A tool as a model is told of it.
+/// Definition of a tool for a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolDefinition {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Description for the model.
     pub description: String,
-    /// Its parameters, a JSON Schema object.
+    /// Its parameters, as a JSON Schema object.
     pub parameters: Value,
 }
 
-/// The tools of a session, in their fixed order. Cheap to clone.
+/// The tools of a session, in fixed order. Cheap to clone.
 #[derive(Clone)]
 pub struct Toolset {
     tools: Arc<[Arc<dyn DynTool>]>,
     definitions: Arc<[ToolDefinition]>,
 }
 
-/// A call whose tool was found and whose arguments were read.
+/// A call with its tool found and its arguments parsed.
 pub struct ReadCall {
-    /// The tool's own name, whatever the model called it.
+    /// The tool's own name, not the model's spelling.
     pub name: &'static str,
-    /// Its arguments as they will be taken: repaired, renamed and coerced.
+    /// Its final arguments: repaired, renamed and coerced.
     pub arguments: Map<String, Value>,
     /// The call.
     pub call: Box<dyn PreparedCall>,
 }
 
 impl Toolset {
-    /// The names of the tools, in their order.
+    /// Returns the names of the tools, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.tools.iter().map(|tool| tool.name())
     }
 
-    /// All tools there are.
+    /// Returns all tools.
     pub fn standard() -> Self {
         Self::of(standard())
     }
@@ -97,24 +98,25 @@ impl Toolset {
         Self { tools: tools.into(), definitions }
     }
 
-    /// The definitions, in order: part of every session's frozen prefix.
+    /// Returns the definitions, in order: part of every session's frozen prefix.
     pub fn definitions(&self) -> Arc<[ToolDefinition]> {
         Arc::clone(&self.definitions)
     }
 
-    /// The version of this set of definitions.
+    /// Returns the version of this set of definitions.
     pub fn version(&self) -> u32 {
         VERSION
     }
 
-    /// The BLAKE3 hash of the definitions' JSON, in hex: tells two sets of one version apart.
+    /// Returns the BLAKE3 hash of the definitions' JSON, in hex: it distinguishes two sets of one version.
     pub fn hash(&self) -> String {
-        // Strings and JSON values serialise without fail.
+        // Serialising strings and JSON values cannot fail.
         let bytes = serde_json::to_vec(&self.definitions).unwrap_or_default();
         blake3::hash(&bytes).to_hex().to_string()
     }
 
-    /// The tool of that name: as it is, whatever its case, by an alias, and all that again with `-` as `_`.
+    /// Finds the tool with that name: exactly, ignoring case, by an alias, and all of these again with `-` as
+    /// `_`.
     pub fn resolve(&self, name: &str) -> Option<Arc<dyn DynTool>> {
         let name = name.trim();
         self.find(name).or_else(|| self.find(&name.replace('-', "_")))
@@ -130,8 +132,8 @@ impl Toolset {
         })
     }
 
-    /// Finds the tool and reads the arguments the model wrote. The error is for the model: an unknown tool
-    /// with names near it, or what is wrong with which argument. Nothing has happened then.
+    /// Finds the tool and parses the model's arguments. The error is for the model: an unknown tool with
+    /// similar names, or the faulty argument and its problem. It has no effects.
     pub fn prepare(&self, name: &str, arguments: &str) -> Result<ReadCall, ToolError> {
         let tool = self.resolve(name).ok_or_else(|| self.unknown(name))?;
         let name = tool.name();
@@ -157,7 +159,7 @@ impl Toolset {
     }
 }
 
-/// The tools of every session, in their order.
+/// Returns the tools of every session, in order.
 fn standard() -> Vec<Arc<dyn DynTool>> {
     vec![
         Arc::new(TerminalTool),
@@ -179,7 +181,7 @@ fn standard() -> Vec<Arc<dyn DynTool>> {
     ]
 }
 
-/// How alike two names are, 0 to 1: the pairs of letters they share (Dice's coefficient).
+/// Returns the likeness of two names, 0 to 1: the letter pairs they share (Dice's coefficient).
 fn likeness(one: &str, other: &str) -> f64 {
     let pairs = |text: &str| -> Vec<(char, char)> {
         let letters: Vec<char> = text.to_ascii_lowercase().chars().filter(|c| c.is_alphanumeric()).collect();
@@ -197,7 +199,7 @@ fn likeness(one: &str, other: &str) -> f64 {
     if all == 0 { 0.0 } else { f64::from(2 * shared) / all as f64 }
 }
 
-/// A call whose result also tells the model what was changed in its arguments.
+/// A call whose result also reports the changes made to its arguments.
 struct Noted {
     call: Box<dyn PreparedCall>,
     notes: Vec<String>,

@@ -1,4 +1,4 @@
-//! `request_user_feedback`: a question to the person.
+//! The `request_user_feedback` tool: a question to the person.
 
 use crate::{AsksPerson, Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::ToolView;

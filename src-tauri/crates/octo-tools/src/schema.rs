@@ -1,11 +1,11 @@
-//! The schema the model is told: small, and the same bytes every time.
+//! Schema for the model: small, and byte-identical every time.
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value};
 
-/// Keys that say nothing a model needs.
+/// Keys without information for a model.
 const DROPPED: &[&str] = &["$schema", "title", "format", "default", "$defs"];
-/// The order of keys, so that the bytes do not depend on how a library orders its maps.
+/// Fixed order of keys, independent of a library's map order.
 const ORDER: &[&str] = &[
     "type",
     "properties",
@@ -18,7 +18,7 @@ const ORDER: &[&str] = &[
     "description",
 ];
 
-/// The schema of a tool's input: an object, everything inline, doc comments as descriptions.
+/// Returns the schema of a tool's input: an object, everything inline, doc comments as descriptions.
 pub(crate) fn of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -36,7 +36,8 @@ pub(crate) fn of<T: JsonSchema>() -> Value {
 fn compact(schema: Value) -> Value {
     let Value::Object(mut old) = schema else { return schema };
     old.retain(|key, _| !DROPPED.contains(&key.as_str()));
-    // That a parameter may be absent is said by `required`; that it may be null is not worth its bytes.
+    // `required` already says that a parameter may be absent; saying that it may be null is not worth the
+    // bytes.
     if let Some(Value::Array(types)) = old.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_slice() {

@@ -1,24 +1,24 @@
-//! Skills as a tool reaches them.
+//! Interface to skills for tools.
 
 use crate::{ToolError, ToolOutput};
 use futures::future::BoxFuture;
 use octo_protocol::{CallId, ToolView};
 use tokio_util::sync::CancellationToken;
 
-/// The most characters of a sub-agent's summary that return to the model.
+/// Maximum characters of a sub-agent's summary that return to the model.
 pub const SUMMARY_MOST: usize = 4_000;
 
-/// The most characters of a skill's instructions that go into the conversation. What is longer belongs into files
-/// beside the skill.
+/// Maximum characters of a skill's instructions that enter the conversation. Longer text belongs in the skill's
+/// other files.
 pub const INSTRUCTIONS_MOST: usize = 40_000;
 
-/// Skills, and the sub-agents some of them start.
+/// Skills, and the sub-agents that some of them start.
 pub trait Skills: Send + Sync {
-    /// What the call would do. Reads nothing but the skill's head, and runs nothing of it.
+    /// Returns a preview of the call. Reads only the skill's head, and runs nothing of it.
     fn show(&self, wish: &SkillWish) -> BoxFuture<'static, Result<ToolView, ToolError>>;
 
-    /// Invokes the skill: gives its instructions, or the summary of a sub-agent that worked by them. A sub-agent ends
-    /// when the call is cancelled.
+    /// Invokes the skill and returns its instructions, or the summary of a sub-agent that followed them. A
+    /// sub-agent ends when the call is cancelled.
     fn invoke(
         &self,
         wish: SkillWish,
@@ -27,16 +27,16 @@ pub trait Skills: Send + Sync {
     ) -> BoxFuture<'static, Result<ToolOutput, ToolError>>;
 }
 
-/// Which skill is to do what.
+/// A skill and its task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillWish {
     /// Its name.
     pub name: String,
-    /// What it is to do.
+    /// Its task.
     pub task: String,
 }
 
-/// Skills where there are none: sub-agents start none of their own.
+/// Null implementation: sub-agents cannot start skills of their own.
 #[derive(Clone, Copy, Debug)]
 pub struct NoSkills;
 

@@ -1,7 +1,7 @@
-//! `undo_task`, `redo_task`, `list_tasks`: the session's time machine as the model may use it.
+//! The `undo_task`, `redo_task` and `list_tasks` tools: the model's access to the session's time machine.
 //!
-//! A restore asked for by a tool happens when the turn has ended: the turn that asked stays visible, and nothing else
-//! of it runs on files that have just changed under it.
+//! A restore requested by a tool happens after the turn: the requesting turn stays visible, and the rest of it
+//! does not run on files that have just changed under it.
 
 use crate::{Effects, Order, Outcome, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::{
@@ -16,56 +16,57 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// How many tasks are listed where nothing is said.
+/// Default number of listed turns.
 const USUAL: usize = 10;
-/// The most that are listed.
+/// Maximum number of listed turns.
 const MOST: usize = 100;
-/// Paths a tool names of what is undone.
+/// Maximum paths listed of an undo.
 const NAMED: usize = 20;
-/// Things a tool names that an undo does not take back.
+/// Maximum effects listed that an undo does not reverse.
 const STAYING: usize = 8;
 
-/// The session's tasks, for its tools.
+/// The session's turns, for its tools.
 #[derive(Clone, Debug)]
 pub struct Tasks {
     machine: TimeMachine,
     session: SessionId,
-    /// The turn that runs, and those before it that it goes on with: one that was begun again has the person's words
-    /// in an earlier one.
+    /// The running turn, and the earlier ones it continues: a restarted turn has the person's message in an
+    /// earlier one.
     turns: Vec<TurnId>,
     wish: Arc<Mutex<Option<TaskWish>>>,
 }
 
-/// Where a tool asked to go.
+/// Restore that a tool requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskWish {
-    /// To take a task back.
+    /// Takes a turn back.
     Undo {
-        /// The task.
+        /// Number of the turn.
         task: TaskNumber,
-        /// What it went on from, where the files go.
+        /// Its predecessor, whose state the files return to.
         to: TaskNumber,
     },
-    /// To the end of a task.
+    /// Restores the end of a turn.
     Go {
-        /// The task.
+        /// Number of the turn.
         to: TaskNumber,
     },
 }
 
 impl Tasks {
-    /// The tasks of a session while a turn of it runs.
+    /// Creates the turns of a session during one of its turns.
     pub fn new(machine: TimeMachine, session: SessionId, turn: TurnId) -> Self {
         Self { machine, session, turns: vec![turn], wish: Arc::default() }
     }
 
-    /// The same while the turn goes on with others: their work is its own, and what is asked is asked by all of them.
+    /// Returns the same for a turn that continues others: their work counts as its own, and a restore is
+    /// requested by all of them.
     #[must_use]
     pub fn going_on_with(self, turns: Vec<TurnId>) -> Self {
         Self { turns, ..self }
     }
 
-    /// Where to go once the turn has ended, if a tool asked for it; asked for once.
+    /// Returns the requested restore once the turn has ended, if any, and clears it.
     pub fn take_wish(&self) -> Option<TaskWish> {
         self.wish.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -79,27 +80,27 @@ impl Tasks {
         beside(move || machine.tree(session)).await
     }
 
-    /// The first number of what runs, if it has one by now.
+    /// Returns the first number of the running turn, if it already has one.
     fn own(&self, tree: &TaskTree) -> Option<TaskNumber> {
         let is_own = |task: &&TaskView| task.turn.is_some_and(|turn| self.turns.contains(&turn));
         tree.tasks.iter().find(is_own).map(|task| task.number)
     }
 
-    /// All numbers of what runs, those included under which an attempt failed before it came to say anything.
+    /// Returns all numbers of the running turn, including those of attempts that failed before any output.
     fn all_own(&self, tree: &TaskTree) -> Vec<TaskNumber> {
         let Some(first) = self.own(tree) else { return Vec::new() };
         let before = |task: &TaskNumber| parent(tree, *task).filter(|parent| *parent >= first);
         std::iter::successors(Some(tree.active).filter(|active| *active >= first), before).collect()
     }
 
-    /// The state in which this turn began: what the person calls the present one.
+    /// Returns the state at the start of this turn, which the person sees as the present one.
     fn present(&self, tree: &TaskTree) -> TaskNumber {
         let own = self.own(tree).and_then(|own| parent(tree, own));
         own.unwrap_or(tree.active)
     }
 
-    /// Keeps the wish, and says what will happen. What exactly changes is found when it happens: until then this
-    /// turn may still change files itself.
+    /// Stores the request, and announces its effect. The exact changes are determined when it happens: until
+    /// then this turn may still change files itself.
     fn ask_for(&self, wish: TaskWish, words: &str) -> ToolOutput {
         self.wish(wish);
         plain(format!(
@@ -234,7 +235,7 @@ impl Tool for UndoTaskTool {
     }
 }
 
-/// What of a task stays as it is, in words after what is undone.
+/// Lists the effects of a turn that remain, as text after the list of undone changes.
 fn stays(lasting: &Lasting) -> String {
     if lasting.is_empty() {
         return String::new();
@@ -267,11 +268,11 @@ fn deed(kind: LastingKind) -> &'static str {
     }
 }
 
-/// The task an undo takes back, and where it goes.
+/// Returns the turn that an undo takes back, and the state it returns to.
 async fn undone(context: &ToolContext) -> Result<(TaskNumber, TaskNumber), ToolError> {
     let tree = context.tasks.tree().await?;
     let mut task = context.tasks.present(&tree);
-    // A checkpoint is no work.
+    // A checkpoint is not work.
     while let Some(checkpoint) =
         tree.tasks.iter().find(|known| known.number == task && known.kind == TaskKind::Checkpoint)
     {

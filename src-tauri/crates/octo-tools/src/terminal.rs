@@ -1,4 +1,4 @@
-//! `terminal`: shell commands, and what still runs of them; and the commands Octo answers itself.
+//! The `terminal` tool: shell commands, and processes that still run; and the builtin commands.
 
 mod own;
 
@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Its name.
+/// The tool's name.
 pub const TERMINAL: &str = "terminal";
 
 pub(crate) struct TerminalTool;
@@ -37,7 +37,7 @@ pub(crate) struct TerminalInput {
     background: Option<bool>,
 }
 
-/// What a call asks for, once its fields are made sense of.
+/// Action of a call, derived from its fields.
 enum Wanted<'a> {
     Start(&'a str),
     Type { handle: &'a str, text: &'a str },
@@ -83,7 +83,7 @@ impl Tool for TerminalTool {
 
     fn effects(&self, input: &TerminalInput, cwd: &Path) -> Effects {
         let command = match input.wanted() {
-            // Bound to fail before anything happens: the run says why.
+            // Certain to fail before anything happens: the run reports why.
             Err(_) => return Effects::none(),
             Ok(Wanted::Start(line)) if let Some(own) = own::own(line, input, cwd) => {
                 return own::effects(&own);
@@ -203,7 +203,7 @@ fn output(report: Report, context: &ToolContext) -> ToolOutput {
     ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done }
 }
 
-/// The report for the model: the output, then one line on how the command stands.
+/// Returns the report for the model: the output, then one line on the state of the command.
 fn words(report: &Report, context: &ToolContext) -> String {
     let handle = report.handle.as_deref().unwrap_or_default();
     let seconds = report.duration.as_secs_f64();
@@ -247,7 +247,7 @@ fn words(report: &Report, context: &ToolContext) -> String {
     lines.join("\n")
 }
 
-/// Whether a command failed as one does that the system holds back. It may have failed so for another reason too.
+/// Returns whether a command failed in the way that confined ones do. It may have another reason too.
 fn is_held_back(report: &Report, context: &ToolContext) -> bool {
     const SIGNS: [&str; 4] =
         ["Permission denied", "Operation not permitted", "EACCES", "Read-only file system"];

@@ -1,4 +1,4 @@
-//! What the tests of the tools stand on: a session's folder and calls as a model makes them.
+//! Test support for the tools: a session's folder, and calls in the form a model makes them.
 
 use crate::{
     Desk, DeskAsker, Effects, Engine, Engines, Errand, Granted, Http, Search, Site, Tasks, TodoList,
@@ -23,7 +23,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// A session in a folder of its own, beside which `out` lies.
+/// A session in a folder of its own, with a sibling folder `out`.
 pub(crate) struct Bench {
     _keep: tempfile::TempDir,
     pub folder: PathBuf,
@@ -88,13 +88,13 @@ impl Bench {
         Self { _keep: keep, folder, out, context, trash, tools: Toolset::standard(), runtime }
     }
 
-    /// Runs a call, its arguments as the model's text.
+    /// Runs a call, with its arguments as the model's text.
     pub(crate) fn call_text(&self, tool: &str, arguments: &str) -> Result<ToolOutput, String> {
         let call = self.tools.prepare(tool, arguments).map_err(words)?;
         self.runtime.block_on(call.call.run(self.context.clone())).map_err(words)
     }
 
-    /// Allows a place of this machine, through the door a rule of the person's opens.
+    /// Allows a local site in the same way as a rule of the person.
     pub(crate) fn allow(&mut self, site: Site) {
         self.context.http = self.context.http.granting([(site, Granted::ByName)]);
     }
@@ -103,7 +103,7 @@ impl Bench {
         self.call_text(tool, &arguments.to_string())
     }
 
-    /// The words the model gets.
+    /// Returns the text for the model.
     pub(crate) fn text(&self, tool: &str, arguments: Value) -> String {
         self.call(tool, arguments).unwrap().text
     }
@@ -128,7 +128,7 @@ impl Bench {
         path
     }
 
-    /// Removes a file that belongs to another project.
+    /// Removes a file of another project.
     pub(crate) fn removed_elsewhere(&self, name: &str) {
         let path = self.out.join(name);
         fs::write(&path, "elsewhere").unwrap();
@@ -142,7 +142,7 @@ impl Bench {
     }
 }
 
-/// A trash without a store: what its slips say.
+/// A trash without a store: it uses only the trash's own records.
 struct OnDisk(Trash);
 
 impl OnDisk {
@@ -239,7 +239,7 @@ impl Trashcan for OnDisk {
     }
 }
 
-/// A desk that keeps what it was asked and answers in a word.
+/// A handler of builtin commands that records requests and gives a short answer.
 #[derive(Clone, Default)]
 pub(crate) struct Recording {
     pub shown: Arc<Mutex<Vec<Errand>>>,
@@ -263,7 +263,7 @@ impl Desk for Recording {
     }
 }
 
-/// Providers of searches as a test sets them up.
+/// Fixed search providers.
 pub(crate) struct Fixed(pub Vec<Engine>);
 
 impl Engines for Fixed {
@@ -276,27 +276,28 @@ fn words(error: ToolError) -> String {
     error.text
 }
 
-/// A web server on this machine that answers as a test says, one connection at a time.
+/// A web server on this machine with answers of the test, one connection at a time.
 pub(crate) struct WebServer {
     port: u16,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl WebServer {
-    /// `answer` gets a request's head and body as text and gives the whole answer's bytes.
+    /// Starts the server. `answer` receives a request's head and body as text and returns the bytes of the
+    /// whole answer.
     pub(crate) fn new(answer: impl Fn(&str) -> Vec<u8> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();
         let seen = requests.clone();
-        // Ends with the test's process.
+        // Ends with the test process.
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let Ok(mut stream) = stream else { continue };
                 let Some(request) = request(&mut stream) else { continue };
                 let bytes = answer(&request);
                 seen.lock().unwrap().push(request);
-                // A client that has read enough closes.
+                // A client that has read enough closes the connection.
                 let _ = stream.write_all(&bytes);
             }
         });
@@ -315,7 +316,7 @@ impl WebServer {
         Site::of(&self.url("/").parse().unwrap()).unwrap()
     }
 
-    /// What was asked, heads and bodies.
+    /// Returns the received requests, heads and bodies.
     pub(crate) fn requests(&self) -> Vec<String> {
         self.requests.lock().unwrap().clone()
     }
@@ -345,12 +346,12 @@ fn request(stream: &mut TcpStream) -> Option<String> {
     Some(head + &String::from_utf8(body).unwrap())
 }
 
-/// An answer of status 200 with a body.
+/// Returns an answer with status 200 and a body.
 pub(crate) fn answer(content_type: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     respond("200 OK", &format!("content-type: {content_type}\r\n"), body)
 }
 
-/// An answer.
+/// Returns an answer.
 pub(crate) fn respond(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Vec<u8> {
     let body = body.as_ref();
     let head =
@@ -358,7 +359,7 @@ pub(crate) fn respond(status: &str, headers: &str, body: impl AsRef<[u8]>) -> Ve
     [head.as_bytes(), body].concat()
 }
 
-/// The path a request asks for.
+/// Returns the path of a request.
 pub(crate) fn path_of(request: &str) -> &str {
     request.split(' ').nth(1).unwrap()
 }

@@ -1,4 +1,4 @@
-//! `todo_manager`: the session's plan.
+//! The `todo_manager` tool: the session's plan.
 
 use crate::{Effects, Outcome, TodoState, Tool, ToolContext, ToolError, ToolOutput};
 use octo_protocol::{Todo, TodoStatus, ToolView};
@@ -75,8 +75,8 @@ fn lock(context: &ToolContext) -> MutexGuard<'_, TodoState> {
     context.todos.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a change did: words for the model and the plan to show. When the last task was completed the plan
-/// shown still has its tasks, while the plan kept is empty.
+/// Result of a change: text for the model and the plan to show. When the last item is completed, the shown plan
+/// still has its items, while the stored plan is empty.
 struct Change {
     text: String,
     todos: Vec<Todo>,
@@ -158,7 +158,7 @@ fn remove(state: &mut TodoState, ids: &[u32]) -> Result<String, ToolError> {
     Ok(format!("Removed: {}.{missing}", list(&known)))
 }
 
-/// The ids the plan has and those it has not; an error when there is none it has.
+/// Splits ids into those in the plan and unknown ones; an error if all are unknown.
 fn sort(state: &TodoState, ids: &[u32]) -> Result<(Vec<u32>, Vec<u32>), ToolError> {
     if ids.is_empty() {
         return Err(ToolError::new("Task ID is required: give the number of one task or several in `id`."));

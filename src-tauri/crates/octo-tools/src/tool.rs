@@ -1,4 +1,4 @@
-//! The shape of a tool, and its erased form.
+//! The trait of a tool, and its type-erased form.
 
 use crate::{Effects, ToolContext};
 use octo_protocol::{ResultImage, ToolView};
@@ -7,20 +7,20 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::{future::Future, path::Path, pin::Pin, sync::Arc};
 
-/// A tool. Its input's schema is what the model is told; its output is kept twice.
+/// A tool. The model sees its input's schema; its output has two forms.
 pub trait Tool: Send + Sync + 'static {
-    /// Its name, part of every session's frozen prefix.
+    /// Name of the tool, part of every session's frozen prefix.
     const NAME: &'static str;
-    /// What it does, for the model. Part of the frozen prefix too: short, and never dynamic.
+    /// Description for the model. Also part of the frozen prefix: short, and never dynamic.
     const DESCRIPTION: &'static str;
-    /// Its input.
+    /// Input of a call.
     type Input: DeserializeOwned + JsonSchema + Send + 'static;
 
-    /// What the call would touch. `cwd` is the session's folder; relative paths are resolved against it.
+    /// Returns the effects of the call. `cwd` is the session's folder; relative paths are resolved against it.
     fn effects(&self, input: &Self::Input, cwd: &Path) -> Effects;
 
-    /// What the call would do, for the person to see before saying yes. Fails where the call is bound to
-    /// fail (a text to replace that is not there), so that nobody is asked in vain.
+    /// Returns a preview of the call for the person's approval. Fails if the call is certain to fail (a text to
+    /// replace that does not exist), so the person is not asked in vain.
     fn preview(
         &self,
         input: &Self::Input,
@@ -35,39 +35,39 @@ pub trait Tool: Send + Sync + 'static {
     ) -> impl Future<Output = Result<ToolOutput, ToolError>> + Send;
 }
 
-/// What a tool gave, in its two forms.
+/// Output of a tool, in its two forms.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolOutput {
-    /// What the model reads, capped by the tool.
+    /// Text for the model, capped by the tool.
     pub text: String,
     /// Pictures for the model.
     pub images: Vec<ResultImage>,
-    /// What the person sees.
+    /// View for the person.
     pub view: ToolView,
-    /// Whether what was asked for was done. A command that ran and exited with 1 is `Done`.
+    /// Whether the requested action was done. A command that ran and exited with 1 is `Done`.
     pub outcome: Outcome,
 }
 
-/// Whether a tool did what was asked.
+/// Whether a tool did the requested action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It did.
+    /// It was done.
     Done,
-    /// It waits for the person: the output's view says for what (`request_user_feedback`).
+    /// It waits for the person: the output's view shows the question (`request_user_feedback`).
     AwaitsPerson,
 }
 
-/// Why a tool could not do what was asked. The words are for the model: what is wrong and what to do
-/// instead. The person sees them in the call's card.
+/// Reason why a tool could not do the requested action. The text tells the model the problem and an
+/// alternative. The person sees it in the call's card.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{text}")]
 pub struct ToolError {
-    /// What is wrong and what to do instead.
+    /// The problem and the suggested alternative.
     pub text: String,
 }
 
 impl ToolError {
-    /// An error in words for the model.
+    /// Creates an error with a text for the model.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into() }
     }
@@ -75,7 +75,7 @@ impl ToolError {
 
 type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A tool with its input still in JSON, and a call whose input was read.
+/// A tool with untyped JSON input, and a call with parsed input.
 pub trait DynTool: Send + Sync {
     /// See [`Tool::NAME`].
     fn name(&self) -> &'static str;
@@ -83,11 +83,11 @@ pub trait DynTool: Send + Sync {
     fn description(&self) -> &'static str;
     /// The input's JSON Schema: an object, without `$schema`, `title` or definitions.
     fn schema(&self) -> Value;
-    /// Reads the input, already repaired and coerced to the schema.
+    /// Parses the input, already repaired and coerced to the schema.
     fn prepare(self: Arc<Self>, input: Value) -> Result<Box<dyn PreparedCall>, ToolError>;
 }
 
-/// A call whose input was read and is known to be well-formed.
+/// A call with parsed, well-formed input.
 pub trait PreparedCall: Send + Sync {
     /// See [`Tool::effects`].
     fn effects(&self, cwd: &Path) -> Effects;

@@ -1,4 +1,4 @@
-//! `trash_manager`: what was removed, and the way back.
+//! The `trash_manager` tool: removed files, and their restoration.
 
 use crate::{Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, TrashFile, Trashcan};
 use octo_protocol::{RemovedBy, ToolView, TrashForm, TrashId, TrashTotals};
@@ -11,13 +11,13 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Files listed at a time.
+/// Maximum files listed at a time.
 const LISTED: u32 = 50;
-/// Files named when a path is not found.
+/// Maximum files suggested when a path is not found.
 const SUGGESTED: u32 = 5;
-/// Files named by `status`.
+/// Maximum files listed by `status`.
 const RECENT: u32 = 3;
-/// How old things are that `empty` deletes when nothing is said, in days.
+/// Default minimum age of entries that `empty` deletes, in days.
 const DAYS: u32 = 7;
 
 pub(crate) struct TrashManagerTool;
@@ -63,7 +63,7 @@ impl Tool for TrashManagerTool {
             }
             Action::Restore => match wanted(input, cwd) {
                 Ok(Wanted::Path(path)) => Effects::writes(vec![path]),
-                // Where it was is known only once it is looked up; the run lets no path outside through.
+                // Its original path is known only after a lookup; the run allows no path outside.
                 Ok(Wanted::Id(_)) => Effects::writes(vec![cwd.to_owned()]),
                 Err(_) => Effects::none(),
             },
@@ -105,7 +105,7 @@ impl Tool for TrashManagerTool {
     }
 }
 
-/// What is to be restored.
+/// The entry to restore.
 enum Wanted {
     Path(PathBuf),
     Id(TrashId),
@@ -119,7 +119,7 @@ fn wanted(input: &TrashInput, cwd: &Path) -> Result<Wanted, ToolError> {
     if let Ok(id) = text.parse() {
         return Ok(Wanted::Id(id));
     }
-    // The last part is a name in its folder, and no link is followed from there: that is what was removed.
+    // The last part is a name in its folder and is not followed if it is a link: the link itself was removed.
     let trimmed = text.trim_end_matches('/');
     let (above, name) = match trimmed.rsplit_once('/') {
         Some(("", name)) => ("/", name),
@@ -132,7 +132,7 @@ fn wanted(input: &TrashInput, cwd: &Path) -> Result<Wanted, ToolError> {
     Ok(Wanted::Path(resolve(above, cwd)?.join(name)))
 }
 
-/// The file that is meant and where it goes.
+/// Returns the chosen file and its destination.
 async fn found(input: &TrashInput, context: &ToolContext) -> Result<(TrashFile, PathBuf), ToolError> {
     match wanted(input, &context.cwd)? {
         Wanted::Path(path) => {

@@ -1,4 +1,4 @@
-//! `web_fetch`: one page of the web as text.
+//! The `web_fetch` tool: one web page as text.
 
 mod charset;
 mod page;
@@ -19,13 +19,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
 
-/// Characters of a page that are given by default: some 2,000 tokens.
+/// Default number of characters of a page: some 2,000 tokens.
 const DEFAULT_LENGTH: u32 = 8_000;
-/// Characters that are given at most; the same as of a file.
+/// Maximum number of characters, as for a file.
 const MAX_LENGTH: u32 = 60_000;
-/// How many redirects are followed, as by browsers of old.
+/// Maximum redirects followed, as in old browsers.
 const REDIRECTS: usize = 5;
-/// Characters of a page its card shows.
+/// Characters of a page that its card shows.
 const SHOWN: usize = 4_000;
 
 pub(crate) struct WebFetchTool;
@@ -93,7 +93,7 @@ fn refused(reply: &Reply) -> ToolError {
     ToolError::new(format!("HTTP error {} ({}) from {}.", reply.status, reason.unwrap_or("?"), reply.url))
 }
 
-/// What a reply says, as text.
+/// Content of a reply, as text.
 struct Content {
     title: Option<String>,
     description: Option<String>,
@@ -146,7 +146,7 @@ fn shown(reply: Reply, most: usize, context: &ToolContext) -> Result<ToolOutput,
     Ok(ToolOutput { text: format!("{framed}{notes}"), images: Vec::new(), view, outcome: Outcome::Done })
 }
 
-/// What is known of a type of media.
+/// Category of a media type.
 enum Kind {
     Html,
     Text,
@@ -222,7 +222,7 @@ fn kind(said: &str, path: &str, bytes: &[u8]) -> (Kind, String) {
         | "application/x-sh"
         | "application/ld+json"
         | "application/sql" => Kind::Text,
-        // Said to be nothing in particular: what the bytes look like.
+        // A generic type: the bytes decide.
         "" | "application/octet-stream" | "binary/octet-stream" if is_text => {
             if looks_like_html(bytes) {
                 Kind::Html
@@ -243,9 +243,9 @@ fn kind(said: &str, path: &str, bytes: &[u8]) -> (Kind, String) {
     (kind, media_type)
 }
 
-/// The type as the server says it, or, where it says none, as the bytes do.
+/// Returns the type the server sent or, without one, the type detected from the bytes.
 fn found_or(said: &str, bytes: &[u8]) -> String {
-    // What is put into the frame must not be able to end it.
+    // Text in the frame must not be able to end it.
     let is_type = |text: &str| {
         text.chars().all(|character| character.is_ascii_alphanumeric() || "/+-._".contains(character))
     };
@@ -261,7 +261,7 @@ fn looks_like_html(bytes: &[u8]) -> bool {
     ["<!doctype html", "<html", "<head", "<body"].iter().any(|start| head.starts_with(start))
 }
 
-/// The first `most` characters, to the end of a line where one is near.
+/// Returns the first `most` characters, extended to the end of a line if one is near.
 fn cut(text: &str, most: usize) -> (&str, bool) {
     let Some((end, _)) = text.char_indices().nth(most) else { return (text, false) };
     let head = text.get(..end).unwrap_or(text);
@@ -269,7 +269,7 @@ fn cut(text: &str, most: usize) -> (&str, bool) {
     (line_end.and_then(|at| head.get(..at)).unwrap_or(head).trim_end(), true)
 }
 
-/// Keeps the whole text in the session's outputs; where.
+/// Stores the whole text in the session's outputs and returns where.
 fn keep(reply: &Reply, content: &Content, context: &ToolContext) -> Result<String, std::io::Error> {
     let host: String = reply
         .url

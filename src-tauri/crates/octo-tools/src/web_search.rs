@@ -1,4 +1,4 @@
-//! `web_search`: the web searched by whichever provider answers.
+//! The `web_search` tool: searches the web with the first provider that answers.
 
 mod ask;
 mod engine;
@@ -33,7 +33,7 @@ impl Tool for WebSearchTool {
     type Input = WebSearchInput;
 
     fn effects(&self, _input: &WebSearchInput, _cwd: &Path) -> Effects {
-        // Where it goes is the person's choice and not the model's.
+        // The person chooses the provider, not the model.
         Effects { order: Order::Parallel, ..Effects::none() }
     }
 

@@ -1,4 +1,4 @@
-//! `write`: a whole file.
+//! The `write` tool: writes a whole file.
 
 use crate::{
     Effects, Outcome, Tool, ToolContext, ToolError, ToolOutput, blocking::blocking, encoding::Encoding,
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
 
-/// A former content larger than this is not compared with the new one for the person.
+/// Maximum size of the old content that is compared with the new one for the person.
 const MAX_COMPARED: u64 = 8 << 20;
 
 pub(crate) struct WriteTool;
@@ -29,7 +29,7 @@ impl Tool for WriteTool {
     type Input = WriteInput;
 
     fn effects(&self, input: &WriteInput, cwd: &Path) -> Effects {
-        // A path that names nothing touches nothing; running says what is wrong with it.
+        // An invalid path has no effects; the run reports the error.
         resolve(&input.path, cwd).map_or_else(|_| Effects::none(), |path| Effects::writes(vec![path]))
     }
 
@@ -47,7 +47,7 @@ impl Tool for WriteTool {
             let looking = context.files.for_person();
             let view = compare(&looking, &path, &content)?;
             let lines = content.split_inclusive(|byte| *byte == b'\n').count();
-            // Programs that read the file expect what it was.
+            // Programs that read the file expect its previous encoding.
             let encoding = Encoding::at(&looking, &path)?;
             let report = context.files.write(&path, &encoding.encode(content))?;
             let name = shown(&report.path, &context.cwd);

@@ -1,4 +1,5 @@
-//! `file_reader` on documents, through the public tools and with real children: the program this package builds.
+//! `file_reader` on documents, through the public tools and with real child processes: the program this package
+//! builds.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use octo_documents::Reader;
@@ -150,7 +151,7 @@ async fn a_document_is_read_in_ranges_and_anew_once_it_changed() {
         "File: a.docx [text of a Word document] (lines 1-3 of 199)\n\n     1\tParagraph 1\n     2\t\n     3\tParagraph 2\n\
          [More follows: start_line 4.]\n"
     );
-    // Kept: with no reader at all the other ranges are there.
+    // Cached: the other ranges are available even without a reader.
     let mut again = desk;
     again.context.documents = Reader::new("/nonexistent/reader", &[]);
     let text = again.read(json!({"path": "a.docx", "start_line": 199})).await.unwrap();
@@ -165,7 +166,7 @@ async fn a_document_is_read_in_ranges_and_anew_once_it_changed() {
 #[tokio::test]
 async fn hostile_documents_end_their_child_and_nothing_else() {
     let desk = Desk::new();
-    // One text of 40 MB, packed into some kilobytes: more than is taken.
+    // One text of 40 MB, compressed to some kilobytes: more than the limit.
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     writer.start_file("word/document.xml", SimpleFileOptions::default()).unwrap();
     writer.write_all(b"<w:document><w:p><w:r><w:t>").unwrap();
@@ -207,7 +208,7 @@ async fn a_child_that_does_not_end_is_ended() {
     assert!(matches!(read(false), Err(octo_documents::DocumentError::Limit(_))));
     assert!(matches!(read(true), Err(octo_documents::DocumentError::Stopped)));
     assert!(began.elapsed() < Duration::from_secs(60));
-    // A program that is no reader is not believed, whatever it prints.
+    // A program that is no reader is not trusted, whatever it prints.
     let stranger = Reader::new("/bin/echo", &[]);
     let text = stranger.read(octo_documents::Format::Pdf, octo_documents::Reading::Bytes(vec![]), &|| false);
     assert!(matches!(text, Err(octo_documents::DocumentError::Failed(_))), "{text:?}");
@@ -231,7 +232,7 @@ async fn a_script_reads_what_octo_cannot_and_its_failure_says_how_to_repair_it()
         ))
     );
     assert!(error.contains("found nothing in") && error.contains("repair or extend it"), "{error}");
-    // Repaired, as the words say.
+    // Repaired, as the message says.
     fs::write(&script, "import sys\nprint(open(sys.argv[1], 'rb').read()[8:].decode().strip())\n").unwrap();
     let text = desk.read(json!({"path": "old.doc"})).await.unwrap();
     assert_eq!(

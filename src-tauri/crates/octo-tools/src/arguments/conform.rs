@@ -1,9 +1,9 @@
-//! Values made to fit a schema where that is harmless, refused by name where it is not.
+//! Makes values fit a schema if that is harmless; otherwise rejects them by name.
 
 use super::{Arguments, Spelling};
 use serde_json::{Map, Value};
 
-/// Names models use for parameters that have another one here.
+/// Names that models use for parameters called differently here.
 const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("path", &["file_path", "filepath", "file", "filename", "directory"]),
     ("content", &["contents", "file_text", "text"]),
@@ -20,7 +20,7 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("text", &["selector", "js", "script", "query", "value"]),
 ];
 
-/// The values made to fit, or what is wrong in a sentence.
+/// Returns the values adapted to the schema, or an error sentence for the model.
 pub(super) fn conform(
     mut values: Map<String, Value>,
     schema: &Value,
@@ -38,7 +38,7 @@ pub(super) fn conform(
             unknown.push(name);
             continue;
         };
-        // Nothing at all, or an empty text where one may be left out, is how models leave out a parameter.
+        // Models omit a parameter by sending null, or an empty text for an optional one.
         let is_nothing = value.is_null() || (value == "" && !is_required(schema, &name));
         if is_nothing {
             continue;
@@ -51,7 +51,7 @@ pub(super) fn conform(
     if !unknown.is_empty() {
         let names = unknown.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         if spelling == Spelling::Repaired {
-            // Perhaps part of a value whose quotes are wrong: what is left of it must not be used.
+            // Possibly part of a value with wrong quotes: the remainder must not be used.
             return Err(format!("The arguments are not valid JSON and contain unknown names: {names}."));
         }
         notes.push(format!("Unknown parameters were ignored: {names}."));
@@ -60,7 +60,7 @@ pub(super) fn conform(
     if !missing.is_empty() {
         return Err(format!("Missing required parameters: {}.", missing.join(", ")));
     }
-    // In the schema's order, whatever the model's was.
+    // In the schema's order, not the model's.
     let values = properties.keys().filter_map(|name| fitting.remove_entry(name)).collect();
     Ok(Arguments { values, notes })
 }
@@ -86,7 +86,7 @@ pub(super) fn is_required(schema: &Value, name: &str) -> bool {
     required(schema).any(|required| required == name)
 }
 
-/// What a schema wants, in words.
+/// Describes in words the value that a schema expects.
 pub(super) fn expected(schema: &Value) -> String {
     if let Some(alternatives) = schema.get("anyOf").and_then(Value::as_array) {
         return alternatives.iter().map(expected).collect::<Vec<_>>().join(" or ");
@@ -123,10 +123,10 @@ fn describe(value: &Value) -> String {
     }
 }
 
-/// The value as the schema wants it; none where that would be guessing.
+/// Returns the value in the form the schema expects; `None` if that would be a guess.
 fn fit(value: Value, schema: &Value) -> Option<Value> {
     if let Some(alternatives) = schema.get("anyOf").and_then(Value::as_array) {
-        // An array written as text is an array where one is wanted.
+        // An array written as text counts as an array if one is expected.
         let value = array_in_text(&value).unwrap_or(value);
         return alternatives
             .iter()
@@ -201,7 +201,7 @@ fn fit(value: Value, schema: &Value) -> Option<Value> {
 fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| {
-            // 2^53: up to here a float without a fraction is the integer that was meant.
+            // 2^53: up to here a float without a fraction equals the intended integer.
             number
                 .as_f64()
                 .filter(|f| f.fract() == 0.0 && f.abs() <= 9_007_199_254_740_992.0)

@@ -1,29 +1,29 @@
-//! A JSON reader for what models write when they slip.
+//! A JSON reader that tolerates models' mistakes.
 //!
-//! It takes what [`serde_json`] refuses and what cannot be misread: raw line breaks and tabs inside strings,
-//! unknown escapes (`\d`, kept as they are), stray commas, `True`, and remnants of another call format
-//! between values (`</parameter>`, `<parameter name="k">`). Every string, array and object must be closed by
-//! the model itself, and nothing may follow the last brace, so no beginning of a text is taken for all of it.
+//! It accepts text that [`serde_json`] rejects but that has only one meaning: raw line breaks and tabs inside
+//! strings, unknown escapes (`\d`, kept unchanged), stray commas, `True`, and remnants of another call format
+//! between values (`</parameter>`, `<parameter name="k">`). The model itself must close every string, array and
+//! object, and nothing may follow the last brace, so a truncated text is never accepted as complete.
 
 use serde_json::{Map, Number, Value};
 
-/// Why a text is not an object.
+/// Reason why a text is not an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Flaw {
-    /// It ends before the object does.
+    /// The text ends before the object does.
     CutOff,
-    /// It is something else than an object.
+    /// The text is not an object.
     NotAnObject,
-    /// Something else stands where it should not.
+    /// Unexpected text at some position.
     At {
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
-        /// The last characters before it.
+        /// Last characters before it.
         before: String,
     },
 }
 
-/// Deeper nesting is no arguments of ours; it would only exhaust the stack.
+/// Maximum nesting. No tool has deeper arguments; they would only exhaust the stack.
 const MAX_DEPTH: usize = 64;
 
 /// Reads one object.
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The name in `<parameter name="k">`.
+    /// Returns the name in `<parameter name="k">`.
     fn parameter_tag(&mut self) -> Option<String> {
         let rest = self.rest.strip_prefix("<parameter name=\"")?;
         let (name, rest) = rest.split_once("\">")?;
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
             return self.elements();
         }
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '+' | '.'));
-        // A word at the very end may be the beginning of a longer one.
+        // A word at the very end may be the start of a longer one.
         let (word, rest) = self.rest.split_at_checked(end.ok_or(Flaw::CutOff)?).ok_or(Flaw::CutOff)?;
         let value = match word {
             "true" | "True" => Value::Bool(true),
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// The rest of a string, after its opening quote.
+    /// Reads the rest of a string, after its opening quote.
     fn string(&mut self) -> Result<String, Flaw> {
         let mut string = String::new();
         loop {
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
                     string.push(unit.map_err(|_| self.flaw("half a character (a lone surrogate)"))?);
                 }
             }
-            // `\d` of a regular expression: the backslash was meant.
+            // `\d` of a regular expression: the backslash is intended.
             unknown => string.extend(['\\', unknown]),
         }
         Ok(())

@@ -54,7 +54,7 @@ fn what_is_in_doubt_is_refused() {
         ("write", r#"{"path": "a", "content": "half""#, "were cut off"),
         ("write", r#"{"path": "a", "content": "half\"#, "were cut off"),
         ("write", r#"{"path": "a", "content": "he said "hi" to me"}"#, "not valid JSON"),
-        // Quotes that were not escaped: what is left of the content must not be written.
+        // Unescaped quotes: the remaining content must not be written.
         ("write", r#"{"path": "a.json", "content": "{", "name": "x",}"#, "unknown names: `name`"),
         ("write", r#"{"path": "a", "content": "\ud83d"}"#, "half a character"),
         (
@@ -213,7 +213,7 @@ fn prefixes(text: &str) -> impl Iterator<Item = &str> {
     (1..text.len()).filter_map(|end| text.get(..end))
 }
 
-/// Whatever a stream's end cuts off, what is left is never taken for all of it.
+/// A payload cut off anywhere is never accepted as complete.
 #[test]
 fn no_beginning_of_a_payload_is_accepted() {
     for (tool, payload) in payloads() {
@@ -258,7 +258,7 @@ proptest! {
         }
     }
 
-    /// What is valid JSON is read by the repairing reader as by the strict one.
+    /// The lenient reader reads valid JSON exactly as the strict one does.
     #[test]
     fn the_lenient_reader_agrees_with_the_strict_one(
         text in "[\\PC\n\t\"\\\\/]{0,40}", number in any::<i64>(), float in -1e9_f64..1e9, flag in any::<bool>(),

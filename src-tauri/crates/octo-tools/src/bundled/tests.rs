@@ -1,15 +1,15 @@
-//! The skills themselves: their form, their weight, and that what they ask of the app is something it answers.
+//! Tests of the bundled skills: their format, their size, and that the app answers the commands they use.
 
 use super::*;
 use crate::desk;
 use octo_shell::sole_command;
 use std::{collections::BTreeSet, fs};
 
-/// Tokens of the prompt that all of them together may take, at four bytes a token.
+/// Maximum prompt tokens of all of them together, at four bytes a token.
 const LISTED_TOKENS: usize = 450;
-/// Lines of one SKILL.md.
+/// Maximum lines of one SKILL.md.
 const LINES: usize = 500;
-/// Characters of a description.
+/// Maximum characters of a description.
 const DESCRIPTION: usize = 200;
 
 struct Skill {
@@ -33,7 +33,7 @@ fn text(file: &BundledFile) -> &'static str {
     std::str::from_utf8(file.bytes).unwrap()
 }
 
-/// Heads are read here by their simplest form alone, which is what a strict reader wants.
+/// Reads heads in their simplest form only, as a strict reader requires.
 fn skills() -> Vec<Skill> {
     let files =
         BUNDLED_SKILLS.iter().filter_map(|file| Some((file.path.strip_suffix("/SKILL.md")?, text(file))));
@@ -103,7 +103,7 @@ fn they_follow_the_public_format_and_weigh_little() {
         assert!(!name.starts_with('-') && !name.ends_with('-') && !name.contains("--"), "{name}");
         for (key, value) in &skill.head {
             assert!(KEYS.contains(key), "{name}: {key}");
-            // Nothing that YAML would read as anything but plain text.
+            // Nothing that YAML would parse as anything but plain text.
             assert!(
                 !value.contains(": ") && !value.contains(" #") && !value.contains(['<', '>']),
                 "{name}: {value}"
@@ -133,13 +133,13 @@ fn they_follow_the_public_format_and_weigh_little() {
     assert!(listed <= LISTED_TOKENS * 4, "{listed} bytes of every prompt");
 }
 
-/// What they ask of the app is spelled so that it is answered: every command they show is read by the real grammar.
+/// The real grammar reads every command they show, so the app will answer it.
 #[test]
 fn every_octo_command_they_show_is_one_that_is_answered() {
     let mut read = BTreeSet::new();
     for file in BUNDLED_SKILLS {
         let text = text(file);
-        // In a line of its own, or in quotes for code within one; those may go on in the next line.
+        // On a line of its own, or in quotes inside code; a quoted command may continue on the next line.
         let quoted =
             text.split('`').skip(1).step_by(2).map(|code| code.replace("\n   ", " ").replace('\n', " "));
         let lines = text.lines().map(|line| line.trim().to_owned());
@@ -170,7 +170,7 @@ fn every_octo_command_they_show_is_one_that_is_answered() {
     }
 }
 
-/// They work on a machine that has neither, and name only scripts and files that are there.
+/// They work on a machine that has neither, and name only scripts and files that exist.
 #[test]
 fn they_need_no_ruby_or_node_and_name_only_what_there_is() {
     let scripts: Vec<&str> = crate::SHIPPED_SCRIPTS.iter().map(|script| script.name).collect();

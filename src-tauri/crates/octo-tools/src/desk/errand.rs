@@ -1,172 +1,172 @@
-//! What can be asked for at the desk.
+//! The builtin commands.
 
 use octo_protocol::{LibraryChange, PersonaKind, Switch};
 use std::path::PathBuf;
 
-/// What is wanted, read and known to be well-formed. Paths are absolute, links followed.
+/// A builtin command, parsed and well-formed. Paths are absolute, with links resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Errand {
-    /// Of skills.
+    /// About skills.
     Skill(SkillErrand),
-    /// Of memories.
+    /// About memories.
     Memory(MemoryErrand),
-    /// Of SOUL.md and USER.md.
+    /// About SOUL.md and USER.md.
     Persona(PersonaErrand),
-    /// Of tasks that run at their time.
+    /// About scheduled tasks.
     Task(TaskErrand),
-    /// Of the browser.
+    /// About the browser.
     Browser(BrowserQuery),
-    /// Of settings.
+    /// About settings.
     Settings(SettingsQuery),
 }
 
-/// What is wanted of skills.
+/// Command about skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SkillErrand {
-    /// All there are.
+    /// Lists all of them.
     List,
-    /// One, whole.
+    /// Shows one in full.
     Show {
         /// Its name.
         name: String,
     },
-    /// Whether a folder, or its `SKILL.md`, is a good skill.
+    /// Checks whether a folder, or its `SKILL.md`, is a valid skill.
     Validate {
         /// The folder or the file.
         path: PathBuf,
     },
-    /// What skills a place holds, with their files, scripts and tools. Installs nothing.
+    /// Lists the skills at a source, with their files, scripts and tools. Installs nothing.
     Inspect {
-        /// The place.
+        /// The source.
         source: SkillPlace,
     },
-    /// Skills of a place become the person's. Never replaces one that is not named in `replace`.
+    /// Installs skills from a source. Never replaces a skill that `replace` does not name.
     Install {
-        /// The place.
+        /// The source.
         source: SkillPlace,
-        /// Which; empty for all.
+        /// Names of the skills; empty for all.
         names: Vec<String>,
-        /// Those that may replace one the person has.
+        /// Skills that may replace an existing one.
         replace: Vec<String>,
     },
-    /// A skill is put before the person, who decides on it later.
+    /// Proposes a skill to the person, who decides later.
     Propose {
         /// Its folder or its `SKILL.md`.
         path: PathBuf,
-        /// Why, for the person.
+        /// Reason, for the person.
         reason: String,
     },
-    /// A skill is written as an archive of the public format.
+    /// Writes a skill as an archive in the public format.
     Export {
         /// Its name.
         name: String,
-        /// The archive; it must not exist.
+        /// Path of the archive; it must not exist.
         file: PathBuf,
     },
 }
 
-/// Where skills come from.
+/// Source of skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SkillPlace {
     /// A folder or an archive.
     Path(PathBuf),
-    /// An archive or a git repository, by an address that begins with `https://`.
+    /// An archive or a git repository, at an address that begins with `https://`.
     Address(String),
 }
 
-/// What is wanted of memories.
+/// Command about memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemoryErrand {
-    /// Those there are, newest first.
+    /// Lists them, newest first.
     List {
-        /// Only those that contain this.
+        /// Text that they must contain.
         query: Option<String>,
     },
-    /// One, whole. Reading it counts as recalling it.
+    /// Reads one in full. This counts as recalling it.
     Read {
-        /// The name of its file.
+        /// Its file name.
         file: String,
     },
-    /// One is written.
+    /// Writes one.
     Save {
-        /// The name of its file; none for a new one, named after its topic.
+        /// Its file name; `None` for a new one, named after its topic.
         file: Option<String>,
         /// Its topic.
         topic: String,
-        /// What is in it, one line.
+        /// Summary of its content, one line.
         description: String,
         /// Its body.
         body: String,
     },
-    /// One goes to the trash.
+    /// Moves one to the trash.
     Delete {
-        /// The name of its file.
+        /// Its file name.
         file: String,
     },
 }
 
-/// What is wanted of SOUL.md and USER.md.
+/// Command about SOUL.md and USER.md.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PersonaErrand {
-    /// Both.
+    /// Shows both.
     Show,
-    /// One is written.
+    /// Writes one.
     Write {
-        /// Which.
+        /// Which of the two.
         kind: PersonaKind,
-        /// What it will say; empty brings Octo's own words back.
+        /// New text; empty restores Octo's default.
         text: String,
     },
 }
 
-/// What is wanted of tasks that run at their time. A task is named by its file, without `.md`.
+/// Command about scheduled tasks. A task is named by its file, without `.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskErrand {
-    /// All of them.
+    /// Lists all of them.
     List,
-    /// One, with its last runs.
+    /// Shows one, with its last runs.
     Show {
-        /// Which.
+        /// Name of the task.
         task: String,
     },
-    /// One is written.
+    /// Creates or changes one.
     Save {
-        /// Which is changed; none for a new one.
+        /// Task to change, or `None` to create one.
         task: Option<String>,
-        /// What it is to say.
+        /// New content.
         draft: Box<TaskDraft>,
     },
-    /// One runs now.
+    /// Runs one now.
     Run {
-        /// Which.
+        /// Name of the task.
         task: String,
     },
-    /// One is paused, or runs at its times again.
+    /// Pauses or resumes one.
     Switch {
-        /// Which.
+        /// Name of the task.
         task: String,
-        /// Whether it runs.
+        /// Whether it runs on schedule.
         on: Switch,
     },
-    /// One goes to the trash.
+    /// Moves one to the trash.
     Delete {
-        /// Which.
+        /// Name of the task.
         task: String,
     },
 }
 
-/// What is said of a task, in the words its file has for it; what is not said stays, or is as usual.
+/// Fields of a scheduled task, as spelled in its file; `None` keeps the current value or uses the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskDraft {
-    /// What it is called.
+    /// Its name.
     pub name: Option<String>,
-    /// When it runs.
+    /// Its schedule.
     pub when: Option<String>,
-    /// What the agent is asked to do.
+    /// Prompt for the agent.
     pub prompt: Option<String>,
-    /// The folder it works in, absolute.
+    /// Working folder, absolute.
     pub folder: Option<PathBuf>,
-    /// The IANA name of its time zone.
+    /// IANA name of its time zone.
     pub zone: Option<String>,
     /// Its profile.
     pub profile: Option<String>,
@@ -174,50 +174,50 @@ pub struct TaskDraft {
     pub mode: Option<String>,
     /// Its model, by name.
     pub model: Option<String>,
-    /// What one run may cost, in dollars.
+    /// Budget of one run, in dollars.
     pub budget: Option<String>,
-    /// After how many minutes a run is stopped.
+    /// Time limit of a run, in minutes.
     pub minutes: Option<u32>,
-    /// How often a failed run is tried again.
+    /// Number of retries after a failed run.
     pub retries: Option<u32>,
-    /// How many minutes later.
+    /// Minutes between retries.
     pub retry_minutes: Option<u32>,
-    /// What becomes of a missed time.
+    /// Handling of missed times.
     pub missed: Option<String>,
-    /// Of what the person is told.
+    /// Events the person is notified about.
     pub tell: Option<String>,
 }
 
-/// What is asked about the browser.
+/// Command about the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BrowserQuery {
-    /// How the connection stands. Connects to nothing.
+    /// Reports the state of the connection. Connects to nothing.
     Status,
-    /// What could stand in its way, check by check.
+    /// Checks for possible obstacles, one by one.
     Doctor,
 }
 
-/// What is asked about settings.
+/// Command about settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingsQuery {
-    /// All, by name and value.
+    /// Lists all, by name and value.
     List,
-    /// One.
+    /// Shows one.
     Show {
         /// Its name.
         key: String,
     },
-    /// A page of the settings is shown to the person. Changes no setting.
+    /// Shows a settings page to the person. Changes no setting.
     Open {
         /// The page.
         page: String,
-        /// A setting of it to be proposed there, and its value.
+        /// A setting to propose there, and its value.
         proposal: Option<(String, String)>,
     },
 }
 
 impl Errand {
-    /// What it would change; none where it only looks.
+    /// Returns the change it would make; `None` if it only reads.
     pub fn change(&self) -> Option<LibraryChange> {
         match self {
             Self::Skill(errand) => match errand {

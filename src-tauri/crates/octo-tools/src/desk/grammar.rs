@@ -1,4 +1,4 @@
-//! The words of a command for the desk.
+//! Parses the builtin commands.
 
 mod task;
 
@@ -14,10 +14,10 @@ use octo_workspace::resolve;
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// The second words of commands that are answered here.
+/// Second words of the builtin commands.
 pub(crate) const GROUPS: &[&str] = &["skill", "memory", "persona", "task", "browser", "settings"];
 
-/// The pages of the settings that can be offered to the person, as the page of the app names them.
+/// Settings pages that can be shown to the person, under the names the app uses.
 pub const SETTINGS_PAGES: [&str; 13] = [
     "models",
     "general",
@@ -34,7 +34,7 @@ pub const SETTINGS_PAGES: [&str; 13] = [
     "about",
 ];
 
-/// What there is to ask for.
+/// Usage of all commands.
 const USAGE: &str = "octo skill list | show NAME | validate PATH | inspect SOURCE | install SOURCE [NAME...] [--replace NAME...] | propose PATH --reason TEXT | export NAME FILE
 octo memory list [--query TEXT] | read FILE | save [FILE] --topic TEXT --description TEXT (--body TEXT | --body-file PATH) | delete FILE
 octo persona show | write soul|user --body-file PATH
@@ -42,7 +42,7 @@ octo task list | show FILE | add --name TEXT --when TIMES (--prompt TEXT | --pro
 octo browser status | doctor
 octo settings list | show KEY | open PAGE [KEY VALUE]";
 
-/// The most bytes of a file given as a body.
+/// Maximum bytes of a file given as a body.
 const MAX_BODY: u64 = 50_000;
 
 #[derive(Parser)]
@@ -123,7 +123,7 @@ struct SaveLine {
     topic: String,
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     description: String,
-    // Bodies are Markdown: one that begins with a list begins with a hyphen.
+    // Bodies are Markdown: a text with a list at its start begins with a hyphen.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
     #[arg(long, value_name = "PATH", conflicts_with = "body", required_unless_present = "body")]
@@ -164,21 +164,21 @@ enum SettingsLine {
     Open {
         #[arg(value_parser = PossibleValuesParser::new(SETTINGS_PAGES))]
         page: String,
-        /// A setting of it to be proposed.
+        /// A setting to propose.
         #[arg(requires = "value")]
         key: Option<String>,
         value: Option<String>,
     },
 }
 
-/// An errand whose text may still be in a file.
+/// A command whose text may still be in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     errand: Errand,
     body: Option<PathBuf>,
 }
 
-/// Reads the words of a command, `octo` first. Relative paths start from `folder`.
+/// Parses the words of a command, `octo` first. Relative paths start from `folder`.
 pub(crate) fn read(words: &[String], folder: &Path) -> Result<Asked, ToolError> {
     let line = Line::try_parse_from(words).map_err(|error| misread(&error))?;
     let path =
@@ -259,14 +259,14 @@ fn address(text: &str) -> Result<SkillPlace, ToolError> {
     }
 }
 
-/// What was wrong, and what there is.
+/// Returns an error with the problem and the usage.
 fn misread(error: &clap::Error) -> ToolError {
     let what = match error.kind() {
-        // Nothing was said that could be wrong.
+        // There was nothing that could be wrong.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => String::new(),
         _ => {
             let said = error.to_string();
-            // Its own usage is one command's, in more lines than all of ours.
+            // Its own usage covers one command, in more lines than the usage of all of them.
             let said = said.split("\n\nUsage:").next().unwrap_or_default();
             format!("{}\n", said.trim_start_matches("error: ").trim())
         }
@@ -275,17 +275,17 @@ fn misread(error: &clap::Error) -> ToolError {
 }
 
 impl Asked {
-    /// The errand as far as it is known: without the text that is still in a file.
+    /// Returns the command, without any text that is still in a file.
     pub(crate) fn errand(&self) -> &Errand {
         &self.errand
     }
 
-    /// The file its text is in.
+    /// Returns the file with its text.
     pub(crate) fn body(&self) -> Option<&Path> {
         self.body.as_deref()
     }
 
-    /// The errand with its text.
+    /// Returns the command with its text.
     pub(crate) async fn whole(self, context: &ToolContext) -> Result<Errand, ToolError> {
         let Some(path) = self.body else { return Ok(self.errand) };
         let files = context.files.clone();

@@ -1,19 +1,19 @@
-//! Indents: learnt from lines that match, applied to lines that replace them.
+//! Indents: learned from matching lines, applied to their replacements.
 
-/// A line's leading blanks and tabs, and the rest.
+/// Splits a line into its leading spaces and tabs, and the rest.
 pub(super) fn split_indent(line: &[u8]) -> (&[u8], &[u8]) {
     let end = line.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(line.len());
     line.split_at(end)
 }
 
-/// Which indent of the model's text stands for which indent of the file.
+/// Mapping from the indents of the model's text to those of the file.
 #[derive(Debug, Default)]
 pub(super) struct Indents {
     pairs: Vec<(String, String)>,
 }
 
 impl Indents {
-    /// Takes over that `quoted` stands for `real`; false where it was known to stand for another one.
+    /// Records that `quoted` corresponds to `real`; returns false if it already corresponds to another one.
     pub(super) fn learn(&mut self, quoted: &[u8], real: &[u8]) -> bool {
         // Indents are ASCII.
         let (quoted, real) = (String::from_utf8_lossy(quoted), String::from_utf8_lossy(real));
@@ -26,7 +26,7 @@ impl Indents {
         }
     }
 
-    /// The text with each line's indent as the file would have it.
+    /// Returns the text with each line's indent in the file's form.
     pub(super) fn apply(&self, text: &str) -> String {
         if self.pairs.iter().all(|(quoted, real)| quoted == real) {
             return text.to_owned();
@@ -51,7 +51,7 @@ impl Indents {
             let deeper = quoted.strip_prefix(known.as_str()).unwrap_or_default();
             return format!("{real}{}", self.convert(deeper));
         }
-        // Shallower than all that is known: what is missing is taken away.
+        // Shallower than any known indent: the difference is removed.
         let known = self.pairs.iter().filter(|(known, _)| known.starts_with(quoted));
         if let Some((known, real)) = known.min_by_key(|(known, _)| known.len()) {
             let missing = self.convert(known.strip_prefix(quoted).unwrap_or_default());
@@ -62,7 +62,7 @@ impl Indents {
         quoted.to_owned()
     }
 
-    /// A piece of indent beyond what is known: tabs and blanks in the file's kind, blanks in its width.
+    /// Converts the part of an indent after the known one: to the file's tabs or spaces, in its width.
     fn convert(&self, piece: &str) -> String {
         for (quoted, real) in &self.pairs {
             let (tabs, blanks) = (count(quoted, '\t'), count(real, ' '));
@@ -95,7 +95,7 @@ impl Indents {
     }
 }
 
-/// How many of `kind` a text is made of; none for an empty text or another one.
+/// Returns the number of `kind` that a text consists of; `None` if it is empty or contains other characters.
 fn count(text: &str, kind: char) -> Option<usize> {
     (!text.is_empty() && text.chars().all(|c| c == kind)).then_some(text.len())
 }

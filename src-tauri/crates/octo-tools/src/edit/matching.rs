@@ -1,14 +1,14 @@
-//! Where a text is in a file, first exactly, then with growing tolerance for how models quote. Works on
-//! bytes: what is not matched is never touched, whatever it is.
+//! Finds a text in a file, first exactly, then with increasing tolerance for models' quoting errors. Works on
+//! bytes: unmatched bytes are never touched.
 //!
-//! Every span carries its own replacement, in the line ends of its place, so a CRLF file keeps its CRLF and
-//! the same edit fits places with different indents.
+//! Every span has its own replacement, with the line ends at its location, so a CRLF file keeps its CRLF and
+//! the same edit fits locations with different indents.
 
 use super::indent::{Indents, split_indent};
 use memchr::memmem;
 use std::collections::BTreeSet;
 
-/// A place in the file and what goes there.
+/// A location in the file and its replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     pub start: usize,
@@ -16,7 +16,7 @@ pub(super) struct Span {
     pub replacement: Vec<u8>,
 }
 
-/// How the text was found.
+/// How the text was matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
     Exact,
@@ -27,25 +27,25 @@ pub(super) enum How {
     UnescapedLines,
 }
 
-/// The places of the first way that found any.
+/// Matches of the first method that found any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub spans: Vec<Span>,
     pub how: How,
 }
 
-/// How a search ended.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Search {
     Found(Found),
-    /// It is there, but what should replace it is in doubt.
+    /// Found, but the replacement is ambiguous.
     Refused(String),
     Nothing,
 }
 
 const BLANK: [char; 4] = [' ', '\t', '\r', '\n'];
 
-/// Looks for `old` in growing tolerance; the first way that finds it anywhere decides.
+/// Searches for `old` with increasing tolerance; the first method with a match decides.
 pub(super) fn find(content: &[u8], old: &str, new: &str) -> Search {
     let found = |spans, how| Search::Found(Found { spans, how });
     let spans = literal(content, old, new);
@@ -79,8 +79,8 @@ pub(super) fn find(content: &[u8], old: &str, new: &str) -> Search {
     Search::Nothing
 }
 
-/// The refusal, where what should go there has an escape that only matched as what it stands for: nobody knows
-/// whether it is meant as it is written.
+/// Returns the refusal if the replacement contains an escape that matched only when interpreted: it is unclear
+/// whether it is meant literally.
 fn in_doubt(undone: &Undone, new: &str) -> Option<Search> {
     let both: Vec<String> =
         undone.iter().map(|letter| format!("\\{letter}")).filter(|escape| new.contains(escape)).collect();
@@ -95,7 +95,7 @@ fn in_doubt(undone: &Undone, new: &str) -> Option<Search> {
     )))
 }
 
-/// The content with every span replaced; spans are in order and do not overlap.
+/// Returns the content with every span replaced; spans are in order and do not overlap.
 pub(super) fn replace(content: &[u8], spans: &[Span]) -> Vec<u8> {
     let mut after = Vec::with_capacity(content.len());
     let mut from = 0;
@@ -115,7 +115,7 @@ fn literal(content: &[u8], old: &str, new: &str) -> Vec<Span> {
         .collect()
 }
 
-/// Where the text is, without overlaps: as it is, else with its line breaks as CRLF.
+/// Returns the positions of the text, without overlaps: exactly, otherwise with its line breaks as CRLF.
 fn places(content: &[u8], text: &str) -> Vec<(usize, usize)> {
     let all = |text: &[u8]| -> Vec<(usize, usize)> {
         memmem::find_iter(content, text).map(|start| (start, start + text.len())).collect()
@@ -131,8 +131,8 @@ fn as_crlf(text: &str) -> Vec<u8> {
     text.replace("\r\n", "\n").replace('\n', "\r\n").into_bytes()
 }
 
-/// `new` with the line ends of the place it goes to: those within the place, else of its line, else of the
-/// line before.
+/// Returns `new` with the line ends at its location: those within the span, otherwise of its line, otherwise of
+/// the previous line.
 fn with_line_ends(new: &str, content: &[u8], start: usize, end: usize) -> Vec<u8> {
     if !new.contains('\n') {
         return new.as_bytes().to_vec();
@@ -147,9 +147,9 @@ fn with_line_ends(new: &str, content: &[u8], start: usize, end: usize) -> Vec<u8
     if is_crlf { as_crlf(new) } else { new.as_bytes().to_vec() }
 }
 
-/// `old` without its outer white space, where the file has only white space there too: up to the start of
-/// the line for what was cut before, up to its end for what was cut after. So a cut text is never found
-/// inside a longer word. What was cut stays in the file as it is, and `new` is cut in the same way.
+/// Matches `old` without its outer white space, if the file also has only white space there: up to the start of
+/// the line for the trimmed beginning, up to its end for the trimmed end. So a trimmed text never matches
+/// inside a longer word. The trimmed white space stays unchanged in the file, and `new` is trimmed likewise.
 fn trimmed(content: &[u8], old: &str, new: &str) -> Vec<Span> {
     let core = old.trim_matches(BLANK);
     if core.is_empty() || core.len() == old.len() {
@@ -165,7 +165,7 @@ fn trimmed(content: &[u8], old: &str, new: &str) -> Vec<Span> {
             blank.rsplit('\n').next().unwrap_or_default().to_owned()
         };
         let new_core = new.trim_start_matches(BLANK);
-        // Another indent than before was meant to change it: that is for the comparison by lines.
+        // A different indent is an intended change: the comparison by lines handles it.
         if !new_core.is_empty() && indent(new) != indent(old) {
             return Vec::new();
         }
@@ -190,17 +190,17 @@ fn trimmed(content: &[u8], old: &str, new: &str) -> Vec<Span> {
         .collect()
 }
 
-/// The letters of escapes that were taken as what they stand for.
+/// Letters of the escapes that were interpreted.
 type Undone = BTreeSet<char>;
 
-/// Whether escapes in a quote are taken as what they stand for where they do not match as they are written.
+/// Whether to interpret escapes in a quote that do not match literally.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escapes {
     Kept,
     Undone,
 }
 
-/// The text with escapes a model may have written one time too often taken as what they stand for, and which.
+/// Interprets escapes that a model may have escaped once too often, and returns the text and their letters.
 fn unescape(text: &str) -> (String, Undone) {
     let mut plain = String::with_capacity(text.len());
     let mut undone = Undone::new();
@@ -254,9 +254,9 @@ fn without_outer_blank_lines(text: &str) -> &str {
 /// A line of the file.
 struct Line<'a> {
     start: usize,
-    /// Without its line end.
+    /// Its text without the line end.
     text: &'a [u8],
-    /// Where the next line starts.
+    /// Position of the next line.
     next: usize,
 }
 
@@ -274,14 +274,14 @@ fn lines(content: &[u8]) -> Vec<Line<'_>> {
         .collect()
 }
 
-/// Runs of whole lines equal to those of `old` but for white space at either end of each line, where the
-/// indents of the one can be turned into those of the other by one rule. `new` is indented by that rule. And the
-/// escapes that had to be undone for it.
+/// Finds runs of whole lines that equal those of `old` except for white space at either end of each line, if a
+/// single rule converts one set of indents to the other. `new` is indented by that rule. Also returns the
+/// interpreted escapes.
 fn windows(content: &[u8], old: &str, new: &str, escapes: Escapes) -> (Vec<Span>, Undone) {
     let (whole_lines, new) = match old.strip_suffix('\n') {
-        // The lines are deleted, and their last line end with them.
+        // Deletes the lines, including their last line end.
         Some(_) if new.is_empty() => (true, new),
-        // The file's own line end stays, also where `new` has none: whole lines are replaced by whole lines.
+        // The file's own line end stays, even if `new` has none: whole lines replace whole lines.
         Some(_) => (false, new.strip_suffix('\n').unwrap_or(new)),
         None => (false, new),
     };
@@ -309,8 +309,8 @@ fn windows(content: &[u8], old: &str, new: &str, escapes: Escapes) -> (Vec<Span>
     (spans, undone)
 }
 
-/// The rule that turns the indents of `wanted` into those of the window, and the escapes undone for it; none where
-/// the lines differ in more than white space at their ends, or no one rule does.
+/// Returns the rule that converts the indents of `wanted` to those of the window, and the interpreted escapes;
+/// `None` if the lines differ in more than outer white space, or no single rule fits.
 fn compare(window: &[Line<'_>], wanted: &[&str], escapes: Escapes) -> Option<(Indents, Undone)> {
     let (mut indents, mut undone) = (Indents::default(), Undone::new());
     for (line, wanted) in window.iter().zip(wanted) {

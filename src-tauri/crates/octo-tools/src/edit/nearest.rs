@@ -1,18 +1,18 @@
-//! What to tell a model whose text is not in the file.
+//! Explains to a model that its text is not in the file.
 
 use std::collections::HashSet;
 
-/// Lines compared; beyond, an edit that does not match is not worth more time.
+/// Maximum lines compared; a longer search for a failed edit is not worth the time.
 const MAX_LINES: usize = 50_000;
-/// Lines shown before and from the nearest one on.
+/// Lines shown before the nearest one, and from it on.
 const BEFORE: usize = 2;
 const AFTER: usize = 3;
 /// Characters shown of a line.
 const MAX_SHOWN: usize = 200;
-/// Below this two lines have nothing to do with each other.
+/// Likeness below which two lines count as unrelated.
 const MIN_LIKENESS: f64 = 0.5;
 
-/// The error: that it is not there, what comes nearest, and what to do.
+/// Returns the error: that the text is missing, the closest match, and the remedy.
 pub(super) fn explain(content: &[u8], old: &str, name: &str) -> String {
     let lines: Vec<String> = content
         .split(|byte| *byte == b'\n')
@@ -45,7 +45,8 @@ pub(super) fn explain(content: &[u8], old: &str, name: &str) -> String {
     )
 }
 
-/// The line that is most like one of `old`'s lines: equal but for white space, else the most alike.
+/// Returns the line most similar to one of `old`'s lines: equal except for white space, otherwise the most
+/// alike.
 fn nearest(lines: &[String], old: &str) -> Option<usize> {
     let wanted: Vec<&str> = old.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let first = wanted.first()?;
@@ -68,7 +69,7 @@ fn pairs(text: &str) -> HashSet<(char, char)> {
     text.chars().zip(text.chars().skip(1)).take(1_000).collect()
 }
 
-/// The share of neighbouring characters two lines have in common (Dice's coefficient), 0 to 1.
+/// Returns the share of adjacent character pairs that two lines have in common (Dice's coefficient), 0 to 1.
 fn likeness(one: &HashSet<(char, char)>, other: &str) -> f64 {
     let other = pairs(other);
     let all = one.len() + other.len();

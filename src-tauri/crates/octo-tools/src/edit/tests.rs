@@ -7,7 +7,7 @@ fn input(old: &str, new: &str, all: bool) -> EditInput {
     EditInput { path: String::new(), old_string: old.into(), new_string: new.into(), replace_all: Some(all) }
 }
 
-/// The content after an edit, or the words of its refusal.
+/// Returns the content after an edit, or the text of its refusal.
 fn edit(content: &str, old: &str, new: &str) -> Result<String, String> {
     bytes(content.as_bytes(), &input(old, new, false)).map(|after| String::from_utf8(after).unwrap())
 }
@@ -64,7 +64,7 @@ fn escapes_written_once_too_often_are_forgiven() {
     assert_eq!(edit("a\nb\n", r"a\nb", "x"), Ok("x\n".into()));
     let error = edit("a\nb\n", r"a\nb", r"x\ny").unwrap_err();
     assert!(error.contains("real line breaks"), "{error}");
-    // An escape that is in the file as it is written needs no forgiving.
+    // An escape that matches literally needs no tolerance.
     assert_eq!(edit(r#"print("a\n")"#, r#""a\n""#, r#""b\n""#), Ok(r#"print("b\n")"#.into()));
 }
 
@@ -84,11 +84,11 @@ fn escapes_in_both_texts_are_not_guessed_at() {
             format!("when its {escape} is taken as what it stands for, and new_string has {escape} too");
         assert!(error.contains(&words), "{error}");
     }
-    // What the file has as it is written was not undone, and says nothing about what replaces it.
+    // An escape that matched literally was not interpreted, and does not affect the replacement.
     let content = "    a(\"\\n\");\n    b(\"c\");\n";
     let edited = edit(content, "a(\"\\n\");\nb(\\\"c\\\");", "a(\"\\n\");\nd();");
     assert_eq!(edited, Ok("    a(\"\\n\");\n    d();\n".into()));
-    // Lines that match as they are written come before those that do not.
+    // Lines that match literally take precedence.
     let content = "  \\\"\n  \"\n";
     assert_eq!(edit(content, "\\\" \n", "x\n"), Ok("  x\n  \"\n".into()));
 }
@@ -152,28 +152,28 @@ fn text_in_utf_16_is_changed_as_text_and_stays_what_it_is() {
 #[test]
 fn lines_are_matched_without_their_indent_and_indented_like_the_file() {
     for (content, old, new, after) in [
-        // A tab for four blanks.
+        // A tab for four spaces.
         (
             "def test\n    puts 'hello'\nend",
             "def test\n\tputs 'hello'\nend",
             "def test\n\tputs 'world'\nend",
             "def test\n    puts 'world'\nend",
         ),
-        // All of it at another depth, with a deeper line that is new.
+        // Everything at another depth, with a new deeper line.
         (
             "x {\n    if a {\n        b();\n    }\n}\n",
             "if a {\n    b();\n}",
             "if a {\n    if c {\n        b();\n    }\n}",
             "x {\n    if a {\n        if c {\n            b();\n        }\n    }\n}\n",
         ),
-        // Blanks for tabs.
+        // Spaces for tabs.
         (
             "\tif a:\n\t\tb\n",
             "    if a:\n        b\n",
             "    if a:\n        c\n            d\n",
             "\tif a:\n\t\tc\n\t\t\td\n",
         ),
-        // Two blanks for four.
+        // Two spaces for four.
         (
             "a:\n    b:\n        c\n",
             "a:\n  b:\n    c",
@@ -182,16 +182,16 @@ fn lines_are_matched_without_their_indent_and_indented_like_the_file() {
         ),
         // White space at the ends of lines, and CRLF.
         ("a  \r\nb\t\r\nc\r\n", "a\nb\n", "x\ny\n", "x\r\ny\r\nc\r\n"),
-        // Blank lines are equal whatever is in them, and stay.
+        // All blank lines are equal, and stay unchanged.
         ("a\n   \nb\n", "a \n\nb", "a\n\nc", "a\n\nc\n"),
-        // The line end of the last line is not swallowed, and goes only with the lines themselves.
+        // The line end of the last line is kept, and removed only with the lines themselves.
         ("  a\n  b\n  c\n", "a\nb\n", "x", "  x\n  c\n"),
         ("  a\n  b\n  c\n", "a\nb\n", "", "  c\n"),
         ("  a\n  b", "a\nb\n", "x\ny\n", "  x\n  y"),
     ] {
         assert_eq!(edit(content, old, new), Ok(after.to_owned()), "{content:?} {old:?} {new:?}");
     }
-    // One indent cannot stand for two.
+    // One indent cannot correspond to two.
     assert!(edit("if a:\n    b\nc\n", "if a:\nb\nc", "x").is_err());
     assert!(edit("a\nb\n", "a\nc", "x").is_err());
 }
@@ -304,7 +304,7 @@ fn previews_fail_where_the_edit_would_and_tell_nothing_of_other_files() {
     assert!(bench.error("edit", arguments).contains("outside what this call may write"));
 }
 
-/// Text in which the ways of matching meet: few letters, much white space, both line ends.
+/// Generates text in which the matching methods overlap: few letters, much white space, both line ends.
 fn tangled() -> impl Strategy<Value = String> {
     let piece =
         prop::sample::select(vec!["a", "b", "ab", " ", "  ", "\t", "\n", "\n", "\r\n", "\\n", "\\t", "\""]);
@@ -318,8 +318,8 @@ fn without_blanks(text: &[u8]) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// The bytes before, between and after the spans are those of the file; what is replaced differs from
-    /// what was quoted in white space and escapes only; a line end after a fuzzy match stays.
+    /// The bytes before, between and after the spans are those of the file; replaced text differs from quoted
+    /// text only in white space and escapes; a line end after a fuzzy match stays.
     #[test]
     fn only_spans_change(content in tangled(), old in tangled(), new in tangled()) {
         prop_assume!(!old.is_empty());
@@ -355,7 +355,7 @@ proptest! {
         prop_assert_eq!(rest, &content[from..]);
     }
 
-    /// In a file of arbitrary bytes a text that is there once becomes the new one, byte for byte.
+    /// In a file of arbitrary bytes, a text that occurs once becomes the new one, byte for byte.
     #[test]
     fn one_place_in_any_bytes(
         before in prop::collection::vec(any::<u8>(), 0..80),
@@ -368,13 +368,13 @@ proptest! {
         prop_assume!(content.windows(old.len()).filter(|window| *window == old.as_bytes()).count() == 1);
         let edited = bytes(&content, &input(&old, &new, false)).unwrap();
         prop_assert_eq!(&edited, &[before.as_slice(), new.as_bytes(), &after].concat());
-        // And back, where the new text is there once.
+        // And back, if the new text occurs once.
         if !new.is_empty() && edited.windows(new.len()).filter(|window| *window == new.as_bytes()).count() == 1 {
             prop_assert_eq!(bytes(&edited, &input(&new, &old, false)).unwrap(), content);
         }
     }
 
-    /// An edit of several lines leaves a file with one kind of line end with that kind.
+    /// An edit of several lines keeps a file's uniform line ends uniform.
     #[test]
     fn line_ends_stay_of_one_kind(
         lines in prop::collection::vec("[a-c]{1,3}", 3..12),

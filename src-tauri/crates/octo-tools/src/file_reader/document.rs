@@ -1,7 +1,7 @@
-//! Documents: their text, read once and kept for the ranges that follow.
+//! Reads documents: the text is extracted once and cached for later ranges.
 //!
-//! Octo's own readers come first, in a process with limits. Where one fails, a script of the person's folder is
-//! tried: it can be repaired and extended, so that a format nobody thought of can still be read.
+//! Octo's own readers are tried first, in a process with limits. If one fails, a script in the person's folder
+//! is tried: it can be repaired and extended, so even an unforeseen format can be read.
 
 use super::text::{self, Range, Shown};
 use crate::{ToolContext, ToolError, ToolOutput, blocking::blocking};
@@ -16,16 +16,17 @@ use std::{
     time::{Duration, UNIX_EPOCH},
 };
 
-/// Goes up when a reader gives other text of the same file: what was kept of it is read anew.
+/// Version of the readers. Raise it when one extracts different text from the same file: cached text is then
+/// discarded.
 const READERS: u32 = 1;
-/// How long a script may take: recognising fifty scanned pages takes about so long.
+/// Timeout of a script: recognising fifty scanned pages takes about this long.
 const SCRIPT: Duration = Duration::from_secs(120);
-/// Bytes of a script's output that are taken.
+/// Maximum bytes read of a script's output.
 const MAX_OUTPUT: u64 = 16 << 20;
-/// Characters of a failed script's words that the model is told.
+/// Maximum characters of a failed script's message that the model sees.
 const SAID: usize = 800;
 
-/// The scripts shipped with Octo, for `~/.octo/scripts`.
+/// Scripts shipped with Octo, for `~/.octo/scripts`.
 pub const SHIPPED_SCRIPTS: &[ShippedScript] = &[
     ShippedScript { name: "read_pdf.sh", text: include_str!("../../scripts/read_pdf.sh") },
     ShippedScript { name: "read_pdf_ocr.sh", text: include_str!("../../scripts/read_pdf_ocr.sh") },
@@ -34,7 +35,8 @@ pub const SHIPPED_SCRIPTS: &[ShippedScript] = &[
     ShippedScript { name: "read_powerpoint.py", text: include_str!("../../scripts/read_powerpoint.py") },
 ];
 
-/// The script for a format. Archives have none: what a script would unpack is what the limits are there against.
+/// Returns the script for a format. Archives have none: a script would unpack exactly the data that the limits
+/// guard against.
 fn script(format: Format) -> Option<&'static str> {
     match format {
         Format::Pdf => Some("read_pdf.sh"),
@@ -45,14 +47,14 @@ fn script(format: Format) -> Option<&'static str> {
     }
 }
 
-/// A document that is to be read.
+/// A document to read.
 pub(super) struct Document {
     pub path: PathBuf,
     pub format: Format,
     pub range: Range,
 }
 
-/// The text of a document, of the range that was asked for.
+/// Returns the text of a document in the requested range.
 pub(super) async fn read(document: Document, context: ToolContext) -> Result<ToolOutput, ToolError> {
     let document = Arc::new(document);
     let (shared, reading) = (document.clone(), context.clone());
@@ -87,7 +89,7 @@ pub(super) async fn read(document: Document, context: ToolContext) -> Result<Too
     .await
 }
 
-/// The name a document's text is kept under: another one once the file has changed.
+/// Returns the cache name of a document's text, which changes with the file.
 fn kept_name(document: &Document, stat: &FileStat) -> String {
     let modified = stat.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let modified = modified.map_or(0, |since| since.as_nanos());
@@ -109,7 +111,7 @@ fn keep(name: &str, text: &str, context: &ToolContext) -> Result<PathBuf, ToolEr
         .map_err(|error| ToolError::new(format!("The document's text could not be kept: {error}.")))
 }
 
-/// The text a script gives of a document that could not be read otherwise.
+/// Extracts the text with a script, after Octo's own reader failed.
 async fn by_script(
     document: &Document,
     error: &DocumentError,
@@ -118,7 +120,7 @@ async fn by_script(
     let path = document.path.display();
     let failed =
         format!("Failed to extract text from {path}: it is {}, and {error}.", document.format.words());
-    // A password is asked of no program, and what is not a document is none for any.
+    // No program can supply a password, and a file that is not a document is not one for a script either.
     let name = match (error, script(document.format)) {
         (DocumentError::Locked, _) | (_, None) => return Err(ToolError::new(failed)),
         (_, Some(name)) => name,
@@ -137,7 +139,7 @@ async fn by_script(
     }
 }
 
-/// Runs a script on a file; its text, or what it said.
+/// Runs a script on a file; returns its text, or its message.
 async fn run(script: &Path, file: &Path, context: &ToolContext) -> Result<String, String> {
     let interpreter = match script.extension().and_then(|extension| extension.to_str()) {
         Some("py") => "python3",
@@ -158,7 +160,7 @@ async fn run(script: &Path, file: &Path, context: &ToolContext) -> Result<String
     };
     let report = context.shell.run(run).await.map_err(|error| error.to_string())?;
     if let Some(handle) = &report.handle {
-        // One that ended meanwhile needs no end.
+        // It may have ended already.
         let _ = context.shell.kill(handle, context.call).await;
         return Err(format!("it did not end within {} seconds, or waited for input.", SCRIPT.as_secs()));
     }

@@ -1,4 +1,4 @@
-//! Pictures, made to fit what models take.
+//! Scales pictures to fit the limits of models.
 
 use crate::{Outcome, ToolContext, ToolError, ToolOutput};
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits, imageops::FilterType};
@@ -6,19 +6,19 @@ use octo_protocol::{ResultImage, ToolView};
 use octo_workspace::shown;
 use std::{io::Cursor, path::Path};
 
-/// The largest file that is decoded.
+/// Maximum size of a decoded file.
 pub(super) const MAX_FILE: u64 = 32 << 20;
-/// The longest edge in pixels. Anthropic scales larger pictures down to this before the model sees them.
+/// Maximum edge in pixels. Anthropic scales larger pictures down to this before the model sees them.
 const MAX_EDGE: u32 = 1_568;
-/// The most bytes of a picture: providers take 5 MB of base64, which is a third longer than the bytes.
+/// Maximum bytes of a picture: providers take 5 MB of base64, which is a third longer than the bytes.
 const MAX_BYTES: usize = 3_700_000;
-/// Below this a picture is not made smaller still.
+/// Minimum edge in pixels; a smaller picture is not scaled down further.
 const MIN_EDGE: u32 = 64;
-/// Memory a decoder may use: a picture of a few kilobytes can claim any size.
+/// Memory limit of a decoder: a picture of a few kilobytes can claim any size.
 const MAX_DECODED: u64 = 512 << 20;
 
-/// The picture as an image block. It is decoded whatever its size: a broken one would be refused by the
-/// provider, now and with every later message of the session.
+/// Returns the picture as an image block. It is decoded whatever its size: the provider would refuse a broken
+/// one, now and with every later message of the session.
 pub(super) fn read(bytes: Vec<u8>, path: &Path, context: &ToolContext) -> Result<ToolOutput, ToolError> {
     let name = path.file_name().map_or_else(|| "picture".into(), |name| name.to_string_lossy().into_owned());
     let picture = fit(bytes, MAX_EDGE, MAX_BYTES).map_err(|reason| {
@@ -48,7 +48,7 @@ struct Picture {
     format: ImageFormat,
     /// Width and height in the file.
     size: (u32, u32),
-    /// Width and height as the model gets it.
+    /// Width and height as sent to the model.
     shown: (u32, u32),
 }
 
@@ -59,7 +59,7 @@ fn fit(bytes: Vec<u8>, max_edge: u32, max_bytes: usize) -> Result<Picture, image
     reader.limits(limits.clone());
     let format = reader.format().unwrap_or(ImageFormat::Png);
     let mut decoder = reader.into_decoder()?;
-    // The reader's limits are for the decoder's own memory; the picture itself is ours to count.
+    // The reader's limits cover the decoder's own memory; the picture itself must be counted here.
     limits.reserve(decoder.total_bytes())?;
     let orientation = decoder.orientation()?;
     let mut image = DynamicImage::from_decoder(decoder)?;
@@ -67,11 +67,11 @@ fn fit(bytes: Vec<u8>, max_edge: u32, max_bytes: usize) -> Result<Picture, image
     if size.0.max(size.1) <= max_edge && bytes.len() <= max_bytes {
         return Ok(Picture { bytes, format, size, shown: size });
     }
-    // What is written anew has no EXIF to turn it.
+    // A re-encoded picture has no EXIF data to rotate it.
     image.apply_orientation(orientation);
-    // Eight bits a channel are all a model sees.
+    // Models see only eight bits a channel.
     image = if image.color().has_alpha() { image.to_rgba8().into() } else { image.to_rgb8().into() };
-    // JPEG stays JPEG, the rest becomes PNG: without loss, and what every provider takes.
+    // JPEG stays JPEG, the rest becomes PNG: lossless, and accepted by every provider.
     let format = if format == ImageFormat::Jpeg { ImageFormat::Jpeg } else { ImageFormat::Png };
     let mut edge = max_edge.min(image.width().max(image.height()));
     loop {
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_picture_that_claims_too_much_memory_is_refused() {
         let mut claims = noise(2);
-        // Width and height of the PNG's header, and the header's checksum.
+        // Width and height in the PNG's header, and the header's checksum.
         claims[16..24].copy_from_slice(&[0, 1, 0, 0, 0, 1, 0, 0]);
         let checksum = claims[12..29].iter().fold(u32::MAX, |sum, byte| {
             (0..8).fold(sum ^ u32::from(*byte), |sum, _| {

@@ -1,4 +1,4 @@
-//! Ranges of lines, read in a stream.
+//! Reads ranges of lines from a stream.
 
 use crate::{Outcome, ToolContext, ToolError, ToolOutput};
 use octo_protocol::ToolView;
@@ -10,27 +10,27 @@ use std::{
     path::Path,
 };
 
-/// Characters of one line that are shown.
+/// Maximum characters shown of one line.
 const MAX_LINE: usize = 1_000;
-/// Bytes kept of one line; a character has at most four.
+/// Maximum bytes kept of one line; a character has at most four.
 const MAX_LINE_BYTES: u64 = 4 * MAX_LINE as u64;
-/// Bytes of lines in one result, about 15,000 tokens.
+/// Maximum bytes of lines in one result, about 15,000 tokens.
 const MAX_BYTES: usize = 60_000;
-/// Bytes read after the range to learn how many lines the file has.
+/// Maximum bytes read after the range to count the file's lines.
 const MAX_COUNTED: u64 = 16 << 20;
-/// Lines between two looks at whether the call was stopped.
+/// Number of lines between checks for cancellation.
 const STOP_EVERY: u64 = 4_096;
 
-/// What the lines are of.
+/// Source of the lines.
 #[derive(Clone, Copy)]
 pub(super) enum Shown<'a> {
     /// The file itself.
     File,
-    /// The text in a document; what the document is.
+    /// The text in a document, with the document's description.
     Document(&'a str),
 }
 
-/// Lines to read, from 1, both ends included.
+/// Lines to read, from 1, both ends inclusive.
 #[derive(Debug)]
 pub(super) struct Range {
     first: u64,
@@ -46,13 +46,14 @@ impl Range {
             return Err(ToolError::new(format!("start_line {start} > end_line {end}: no such range.")));
         }
         let most = first + u64::from(max_lines.max(1)) - 1;
-        // An end asked for counts as it is: `max_lines` only has a default there.
+        // A requested end applies exactly: `max_lines` has only a default there.
         let last = end.map_or(most, |end| u64::from(end.max(1)));
         Ok(Self { first, last })
     }
 }
 
-/// The lines of the range, numbered. Memory is bounded by what is shown, however long the file or its lines.
+/// Returns the numbered lines of the range. Memory is bounded by the shown text, regardless of the length of
+/// the file or its lines.
 pub(super) fn read(
     mut source: impl BufRead,
     range: &Range,
@@ -166,7 +167,7 @@ struct Line {
 }
 
 impl<R: BufRead> Lines<'_, R> {
-    /// Skips a line; its bytes, 0 at the end.
+    /// Skips a line and returns its number of bytes, 0 at the end.
     fn skip(&mut self) -> std::io::Result<usize> {
         let bytes = self.source.skip_until(b'\n')?;
         self.read += u64::from(bytes > 0);
@@ -193,7 +194,7 @@ impl<R: BufRead> Lines<'_, R> {
         Ok(Some(Line { bytes, len }))
     }
 
-    /// Skips the rest of a line; its bytes without the line end.
+    /// Skips the rest of a line and returns its number of bytes without the line end.
     fn skip_rest(&mut self) -> std::io::Result<u64> {
         let mut skipped = 0;
         loop {
@@ -213,7 +214,7 @@ impl<R: BufRead> Lines<'_, R> {
         }
     }
 
-    /// The lines of the whole file, unless counting them would take long.
+    /// Counts the lines of the whole file, unless that would take long.
     fn count_rest(&mut self, is_end: bool, context: &ToolContext) -> std::io::Result<Option<u64>> {
         let mut counted = 0;
         while !is_end && counted < MAX_COUNTED && !context.cancel.is_cancelled() {

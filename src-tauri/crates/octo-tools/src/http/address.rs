@@ -1,34 +1,34 @@
-//! Which addresses are of the world, and which of this machine or the networks it stands in.
+//! Classifies addresses as public, or as belonging to this machine or its networks.
 
 use octo_browser::safety::{Nearness, nearness_of};
 use std::{fmt, net::IpAddr};
 use url::{Host, Url};
 
-/// How near an address is.
+/// Network distance of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
-    /// Somewhere in the world.
+    /// The public internet.
     World,
-    /// This machine, a private network, or an address that stands for no single computer of the world.
+    /// This machine, a private network, or an address that does not identify a single public computer.
     Private,
-    /// Where clouds keep what a machine may know of itself, keys included, and its whole neighbourhood of
-    /// link-local addresses.
+    /// The metadata service, from which a cloud machine reads data about itself, including keys, and the
+    /// surrounding link-local addresses.
     Metadata,
 }
 
-/// A place requests go to: a host and a port.
+/// Target of requests: a host and a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// The host: a name in lower case, or an address (IPv6 in brackets).
+    /// Host: a name in lower case, or an address (IPv6 in brackets).
     pub host: String,
     /// The port.
     pub port: u16,
-    /// How near it is, as far as is known: by its text alone until its name was looked up.
+    /// Known network distance: judged by its text alone until its name is resolved.
     pub reach: Reach,
 }
 
 impl Site {
-    /// Where an address leads; none for what is no http or https address.
+    /// Returns the site of an address; `None` if it is not an http or https address.
     pub fn of(url: &Url) -> Option<Self> {
         let host = url.host()?;
         let port = url.port_or_known_default()?;
@@ -40,7 +40,7 @@ impl Site {
         Some(Self { host: host.to_string().trim_end_matches('.').to_ascii_lowercase(), port, reach })
     }
 
-    /// Whether two are the same place, whatever is known of how near it is.
+    /// Returns whether two sites are the same, regardless of their known network distance.
     pub fn is_at(&self, other: &Self) -> bool {
         self.host == other.host && self.port == other.port
     }
@@ -52,13 +52,14 @@ impl fmt::Display for Site {
     }
 }
 
-/// What a name tells by itself. `localhost` is this machine whatever a name service says (RFC 6761).
+/// Classifies a name by its text alone. `localhost` is this machine whatever a name service says (RFC 6761).
 fn reach_of_name(name: &str) -> Reach {
     let name = name.trim_end_matches('.').to_ascii_lowercase();
     if name == "localhost" || name.ends_with(".localhost") { Reach::Private } else { Reach::World }
 }
 
-/// How near an address is, for what is fetched without the person's browser: this machine is as near as its network.
+/// Returns the network distance of an address, for requests without the person's browser: this machine counts
+/// the same as its network.
 pub(crate) fn reach_of(address: IpAddr) -> Reach {
     match nearness_of(address) {
         Nearness::World => Reach::World,

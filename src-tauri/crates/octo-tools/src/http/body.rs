@@ -1,4 +1,4 @@
-//! What a server sends, up to a limit, packed or not.
+//! Reads a server's body, compressed or not, up to a limit.
 
 use flate2::read::MultiGzDecoder;
 use reqwest::{Response, header::CONTENT_ENCODING};
@@ -7,13 +7,13 @@ use std::io::Read;
 /// A body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Body {
-    /// Its bytes, unpacked.
+    /// Its bytes, decompressed.
     pub bytes: Vec<u8>,
-    /// Whether they are all of it.
+    /// Whether they are complete.
     pub whole: bool,
 }
 
-/// Reads at most `limit` bytes, and at most `limit` of what they unpack to.
+/// Reads at most `limit` bytes, and at most `limit` decompressed bytes.
 pub(super) async fn read(response: &mut Response, limit: usize) -> Result<Body, String> {
     let packing = response
         .headers()
@@ -32,7 +32,7 @@ pub(super) async fn read(response: &mut Response, limit: usize) -> Result<Body, 
     }
     match packing.as_str() {
         "" | "identity" => Ok(body),
-        // Nothing else was asked for; some servers pack all the same.
+        // The request asked for no compression; some servers compress nevertheless.
         "gzip" | "x-gzip" => unpack(&body, limit),
         other => Err(format!("it is packed in a way that was not asked for ({other})")),
     }
@@ -43,7 +43,7 @@ fn unpack(packed: &Body, limit: usize) -> Result<Body, String> {
     let mut decoder = MultiGzDecoder::new(packed.bytes.as_slice()).take(limit as u64 + 1);
     match decoder.read_to_end(&mut bytes) {
         Ok(_) => {}
-        // The beginning of what was cut off is still the beginning.
+        // A truncated body still has a valid beginning.
         Err(_) if !packed.whole => {}
         Err(error) => return Err(format!("it is packed wrongly ({error})")),
     }

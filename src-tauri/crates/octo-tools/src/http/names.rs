@@ -1,4 +1,4 @@
-//! Names of hosts, looked up once: what was checked is what is connected to.
+//! Resolves host names once: the connection uses the checked addresses.
 
 use futures::future::BoxFuture;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -7,9 +7,9 @@ use std::{
     net::{IpAddr, SocketAddr},
 };
 
-/// Looks names up.
+/// Resolver of host names.
 pub trait Names: Send + Sync {
-    /// The addresses of a host. None at all is an error.
+    /// Returns the addresses of a host. An empty result is an error.
     fn look_up<'a>(&'a self, host: &'a str) -> BoxFuture<'a, io::Result<Vec<IpAddr>>>;
 }
 
@@ -27,11 +27,11 @@ impl Names for SystemNames {
     }
 }
 
-/// One host with the addresses that were checked. Other names (a proxy's) are looked up as usual; this one never
-/// again, so that a second answer of its name service changes nothing.
+/// One host with its checked addresses. Other names (a proxy's) are resolved as usual; this one is never
+/// resolved again, so a second answer of its name service changes nothing.
 pub(super) struct Pinned {
     pub(super) host: String,
-    /// None when the name could not be looked up here: then only a proxy can reach it.
+    /// Empty if the name could not be resolved here: then only a proxy can reach it.
     pub(super) addresses: Vec<SocketAddr>,
 }
 

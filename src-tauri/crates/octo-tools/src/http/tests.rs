@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-/// A name service that gives one answer after another, the last for ever.
+/// A name service that gives one answer after another, and repeats the last.
 struct Answers {
     answers: Mutex<Vec<Vec<IpAddr>>>,
     asked: AtomicUsize,
@@ -79,7 +79,7 @@ async fn near_addresses_are_refused_however_they_are_written() {
         assert!(matches!(error, HttpError::Private { .. }), "{host}: {error}");
     }
     assert_eq!(server.requests().len(), 0);
-    // A yes is for one place: this port and no other.
+    // An approval covers one site: this port and no other.
     let granted = http.granting([(server.site(), Granted::ByMode)]);
     assert_eq!(fetch(&granted, &server.url("/")).await.unwrap().body.bytes, b"secret");
     let other = WebServer::new(|_| answer("text/plain", "other"));
@@ -97,7 +97,7 @@ async fn a_mode_does_not_open_a_clouds_own_services() {
     assert!(!http.may_reach(&metadata, metadata.reach));
     assert!(!http.granting([(metadata.clone(), Granted::ByMode)]).may_reach(&metadata, metadata.reach));
     assert!(http.granting([(metadata.clone(), Granted::ByName)]).may_reach(&metadata, metadata.reach));
-    // A name that leads there is as near as where it leads.
+    // A name is classified by the address it resolves to.
     let http = Http::with_names(direct(), Answers::new(&[&["169.254.169.254"]]));
     let named = Site::of(&"http://metadata.example/".parse().unwrap()).unwrap();
     let by_mode = http.granting([(named.clone(), Granted::ByMode)]);
@@ -110,7 +110,7 @@ async fn a_name_is_looked_up_once_and_what_was_checked_is_connected_to() {
     let server = WebServer::new(|_| answer("text/plain", "here"));
     let site = Site::of(&format!("http://page.example:{}/", server.port()).parse().unwrap()).unwrap();
     let url = format!("http://{site}/");
-    // The second answer leads to where nothing listens.
+    // The second answer leads to an address where nothing listens.
     let names = Answers::new(&[&["127.0.0.1"], &["127.0.0.2"]]);
     let http = Http::with_names(direct(), names.clone()).granting([(site, Granted::ByName)]);
     let reply = fetch(&http, &url).await.unwrap();
@@ -118,7 +118,8 @@ async fn a_name_is_looked_up_once_and_what_was_checked_is_connected_to() {
     let request = server.requests().pop().unwrap().to_lowercase();
     assert!(request.contains("host: page.example:"), "{request}");
 
-    // One near address among others is enough to refuse; so is a look that comes back nearer than the first.
+    // One private address among others is enough to refuse; so is a second resolution that is nearer than the
+    // first.
     for answers in [&[&["8.8.8.8", "127.0.0.1"][..]][..], &[&["10.0.0.1"]], &[&["::1"]], &[&["fe80::1"]]] {
         let http = Http::with_names(direct(), Answers::new(answers));
         assert!(matches!(fetch(&http, &url).await, Err(HttpError::Private { .. })), "{answers:?}");
@@ -204,7 +205,7 @@ async fn bodies_end_at_the_limit_packed_or_not() {
         [("/large", 1_000, false), ("/exact", 1_000, true), ("/bomb", 1_000, false), ("/packed", 5, true)]
     {
         let body = http.send(&parse(&server.url(path)).unwrap(), get(), 1_000).await;
-        // The bomb is packed larger than the limit, so it is cut twice.
+        // The compressed bomb itself exceeds the limit, so it is cut twice.
         let body = body.unwrap().body;
         assert!(body.bytes.len() <= length && body.whole == whole, "{path}: {}", body.bytes.len());
     }
@@ -223,7 +224,7 @@ async fn bodies_end_at_the_limit_packed_or_not() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_says_nothing_is_given_up() {
-    // The clock runs ahead whenever nothing else does.
+    // The clock advances whenever nothing else runs.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://127.0.0.1:{}/", silent.local_addr().unwrap().port());
     let site = Site::of(&url.parse().unwrap()).unwrap();
@@ -240,7 +241,7 @@ async fn through_a_proxy_what_is_written_is_still_checked() {
         headers: vec![("x-model-key".to_owned(), "s3cret".into())],
         ..Network::default()
     };
-    // A name only the proxy knows.
+    // A name that only the proxy knows.
     let http = Http::with_names(network.clone(), Answers::new(&[&[]]));
     assert_eq!(fetch(&http, "http://far.example/page").await.unwrap().body.bytes, b"by the proxy");
     let request = proxy.requests().pop().unwrap();

@@ -38,7 +38,7 @@ fn names_are_found_as_models_write_them() {
     }
 }
 
-/// Every name a model may know a tool by, from the reference's list.
+/// Every name a model may use for a tool, from the reference's list.
 #[test]
 fn the_aliases_are_those_models_know() {
     for (tool, names) in [
@@ -108,8 +108,8 @@ fn notes_about_arguments_reach_the_model() {
     assert!(error.contains("does not exist") && error.contains("`colour`"), "{error}");
 }
 
-/// The whole of every session's frozen tool prefix. A change here costs every session its cache once:
-/// `VERSION` must go up with it.
+/// Every session's frozen tool prefix. A change here costs every session its cache once: `VERSION` must be
+/// raised with it.
 #[test]
 fn the_frozen_prefix() {
     let tools = Toolset::standard();
@@ -117,7 +117,7 @@ fn the_frozen_prefix() {
     let bytes = serde_json::to_string(&*definitions).unwrap().len();
     let pretty = serde_json::to_string_pretty(&*definitions).unwrap();
     insta::assert_snapshot!(format!("version {}, {bytes} bytes\n{pretty}", tools.version()));
-    // Four bytes are about one token: 160 on average, for sixteen tools, and none over 450.
+    // Four bytes are about one token: 160 on average, for sixteen tools, and no tool over 450.
     assert!(bytes < 16 * 160 * 4, "{bytes} bytes");
     for definition in definitions.iter() {
         let bytes = serde_json::to_string(definition).unwrap().len();
@@ -143,7 +143,7 @@ fn definitions_are_the_same_bytes_every_time() {
     }
 }
 
-/// The one tool for skills: in its place, and short.
+/// The only tool for skills: in its position, and short.
 #[test]
 fn the_tool_for_skills_stands_in_its_place() {
     let tools = Toolset::standard();

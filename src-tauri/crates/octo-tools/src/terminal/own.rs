@@ -1,8 +1,8 @@
-//! Commands the terminal answers in process: `octo skill …` and its like.
+//! Recognises commands that the terminal answers in process: `octo skill …` and similar ones.
 //!
-//! Only a line that is exactly one such command, in words that mean themselves, is one. Where anything stands beside
-//! it the shell would have a part in it, and a file, a script or a page could have put it there: then it is not
-//! answered, and said so, for the program named `octo` on the path is none of this and knows no such command.
+//! A line counts only if it is exactly one such command, in literal words. With anything else in the line, the
+//! shell would be involved, and a file, a script or a page could have supplied it: then Octo refuses the line
+//! with an explanation, since the program named `octo` on the path is a different one and has no such command.
 
 use super::TerminalInput;
 use crate::{
@@ -15,20 +15,20 @@ use octo_shell::{sole_command, would_start};
 use std::{path::Path, time::Instant};
 use url::Url;
 
-/// The name of the command.
+/// Name of the command.
 const NAME: &str = "octo";
 
-/// What a line is to the desk.
+/// Classification of a line as a builtin command.
 pub(super) enum Own {
-    /// A command of its.
+    /// A valid command.
     Asked(Asked),
-    /// Meant for it, and not to be answered: why, for the model.
+    /// An invalid attempt at one, with the reason for the model.
     Nearly(ToolError),
 }
 
-/// Reads a line; none where it has nothing to do with the desk.
+/// Parses a line; `None` if it has nothing to do with builtin commands.
 pub(super) fn own(line: &str, input: &TerminalInput, folder: &Path) -> Option<Own> {
-    // Most lines do not name it, in whatever quotes, and reading a line takes time.
+    // Most lines do not contain the name, in any quoting, and parsing a line takes time.
     let bare: String = line.chars().filter(|c| !matches!(c, '\'' | '"' | '\\' | '\n')).collect();
     if !bare.contains(NAME) {
         return None;
@@ -65,9 +65,9 @@ pub(super) fn own(line: &str, input: &TerminalInput, folder: &Path) -> Option<Ow
     })
 }
 
-/// What a command would touch.
+/// Returns the effects of a builtin command.
 pub(super) fn effects(own: &Own) -> Effects {
-    // Bound to fail before anything happens: the run says why.
+    // Certain to fail before anything happens: the run reports why.
     let Own::Asked(asked) = own else { return Effects::none() };
     let desk = asked.errand().change().map_or(DeskEffect::Looks, DeskEffect::Changes);
     let mut effects = Effects { desk: Some(desk), ..Effects::none() };
@@ -84,7 +84,7 @@ pub(super) fn effects(own: &Own) -> Effects {
             effects.sites.extend(site);
         }
         Errand::Skill(SkillErrand::Export { file, .. }) => effects.writes.push(file.clone()),
-        // What was fetched before is installed from what was kept.
+        // A source that was fetched before is installed from the cached copy.
         Errand::Skill(
             SkillErrand::Install { source: SkillPlace::Address(_), .. }
             | SkillErrand::List
@@ -103,7 +103,7 @@ fn asker(context: &ToolContext) -> DeskAsker {
     DeskAsker { session: context.session, call: context.call, folder: context.cwd.clone() }
 }
 
-/// What the person sees before it happens.
+/// Returns the preview for the person.
 pub(super) async fn preview(
     own: Own,
     line: &str,
@@ -118,7 +118,7 @@ pub(super) async fn preview(
     context.desk.show(&errand, &asker(context)).await
 }
 
-/// Answers it.
+/// Executes the command.
 pub(super) async fn run(
     own: Own,
     line: &str,
@@ -128,14 +128,14 @@ pub(super) async fn run(
     let asked = asked(own, line, input, &context)?;
     let began = Instant::now();
     let errand = asked.whole(&context).await?;
-    // Not dropped when it is stopped: half an installation would be worse than a late end.
+    // Not dropped on cancellation: half an installation would be worse than a late end.
     let text = context.desk.carry_out(errand, asker(&context), context.cancel.clone()).await?;
     let view = view(line, &context, Some((&text, began)));
     Ok(ToolOutput { text, images: Vec::new(), view, outcome: Outcome::Done })
 }
 
-/// The command, if it means the same from where the session's commands stand: permission was decided on paths that
-/// start from the session's folder.
+/// Returns the command if it means the same in the shell's current folder: the permission decision used paths
+/// relative to the session's folder.
 fn asked(own: Own, line: &str, input: &TerminalInput, context: &ToolContext) -> Result<Asked, ToolError> {
     let asked = match own {
         Own::Asked(asked) => asked,

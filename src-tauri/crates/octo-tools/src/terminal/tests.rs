@@ -1,4 +1,4 @@
-//! The tool against a real bash.
+//! Tests of the tool against a real bash.
 
 use crate::testing::Bench;
 use octo_protocol::{CommandState, ToolView};
@@ -107,7 +107,7 @@ fn what_fails_at_once_is_reported_as_failed_though_it_was_meant_for_the_backgrou
     assert!(output.text.starts_with("no\n[exit code 1"), "{}", output.text);
 }
 
-/// Nothing about a command's danger changes with where it runs.
+/// A command's danger does not depend on how it runs.
 #[test]
 fn the_effects_of_a_command_are_the_same_in_the_background() {
     let bench = Bench::new();

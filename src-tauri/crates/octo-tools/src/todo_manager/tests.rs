@@ -2,7 +2,7 @@ use crate::testing::Bench;
 use octo_protocol::{TodoStatus, ToolView};
 use serde_json::{Value, json};
 
-/// Runs a call; the words and the plan the person sees as `id status`.
+/// Runs a call; returns the text and the plan that the person sees, as `id status`.
 fn run(bench: &Bench, arguments: Value) -> (String, Vec<(u32, TodoStatus)>) {
     let output = bench.call("todo_manager", arguments).unwrap();
     let ToolView::Todos { todos } = output.view else { panic!("todos") };

@@ -1,12 +1,12 @@
-//! Which characters a page's bytes stand for.
+//! Decodes the characters of a page.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// Bytes of a page looked at for its own word about its characters: what the HTML standard looks at.
+/// Bytes of a page searched for its declared charset, as in the HTML standard.
 const HEAD: usize = 1_024;
 
-/// The text of a page. In this order count: a byte order mark, what the server says, what the page says, and
-/// UTF-8 where the bytes are; else the characters old western pages are in.
+/// Decodes the text of a page. In order of precedence: a byte order mark, the server's charset, the page's
+/// charset, UTF-8 if the bytes are valid, otherwise the charset of old western pages.
 pub(super) fn decode(bytes: &[u8], content_type: &str, is_html: bool) -> String {
     let encoding = Encoding::for_bom(bytes)
         .map(|(encoding, _)| encoding)
@@ -16,7 +16,7 @@ pub(super) fn decode(bytes: &[u8], content_type: &str, is_html: bool) -> String 
     encoding.decode(bytes).0.into_owned()
 }
 
-/// The encoding named behind `charset=`.
+/// Returns the encoding named after `charset=`.
 fn named(text: &str) -> Option<&'static Encoding> {
     let (_, after) = text.split_once("charset")?;
     let label = after.trim_start().strip_prefix('=')?.trim_start();
@@ -28,7 +28,7 @@ fn named(text: &str) -> Option<&'static Encoding> {
 fn in_page(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = String::from_utf8_lossy(bytes.get(..HEAD).unwrap_or(bytes)).to_ascii_lowercase();
     head.split("<meta").skip(1).find_map(|tag| named(tag.split('>').next()?)).map(|encoding| {
-        // A page whose own word could be read is not in UTF-16, whatever it says.
+        // A page whose declaration could be read is not in UTF-16, whatever it declares.
         if encoding.is_ascii_compatible() { encoding } else { UTF_8 }
     })
 }
@@ -65,7 +65,7 @@ mod tests {
             ("café".as_bytes().to_vec(), "text/plain", false, "café"),
             (page("<meta charset=utf-16le>", "é".as_bytes()), "text/html", true, "é"),
             (page("<meta charset=no-such>", "é".as_bytes()), "text/html", true, "é"),
-            // What the server says counts for more than what the page says.
+            // The server's charset takes precedence over the page's.
             (page("<meta charset=gbk>", "é".as_bytes()), "text/html; charset=utf-8", true, "é"),
         ] {
             let text = decode(&bytes, header, is_html);

@@ -1,16 +1,17 @@
-//! A page's main content as Markdown.
+//! Extracts a page's main content as Markdown.
 
 use ego_tree::{NodeId, iter::Edge};
 use htmd::HtmlToMarkdown;
 use scraper::{ElementRef, Html, Node, Selector, node::Element};
 use url::Url;
 
-/// Elements deeper than this are left out: the conversion calls itself for each level, and no page people wrote
-/// goes near it.
+/// Maximum depth of elements; deeper ones are left out: the conversion recurses for each level, and no
+/// human-written page is nearly as deep.
 const DEEPEST: usize = 150;
-/// A page with more elements open at once than this is not parsed: that takes time by the square of their number.
+/// Maximum number of simultaneously open elements; a page with more is not parsed, since that takes quadratic
+/// time.
 const MOST_OPEN: usize = 1_000;
-/// Elements that have no end, or need none.
+/// Elements that have no end tag, or need none.
 const WITHOUT_END: &[&str] = &[
     "area", "base", "br", "col", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta", "option",
     "p", "param", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "wbr",
@@ -20,12 +21,12 @@ const NEVER: &[&str] = &[
     "script", "style", "noscript", "template", "svg", "iframe", "object", "embed", "canvas", "head", "link",
     "meta", "dialog",
 ];
-/// Elements around the content.
+/// Elements that surround the content.
 const AROUND: &[&str] = &["nav", "aside"];
-/// Elements around the content of a page that does not say which part it is.
+/// Elements that surround the content of a page without a declared main part.
 const AROUND_BODY: &[&str] = &["header", "footer"];
 
-/// What a page says.
+/// Content of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
     pub title: Option<String>,
@@ -33,7 +34,7 @@ pub(super) struct Page {
     pub markdown: String,
 }
 
-/// Reads a page. Its links become absolute.
+/// Reads a page. Makes its links absolute.
 pub(super) fn read(html: &str, address: &Url) -> Page {
     if most_open(html) > MOST_OPEN {
         return Page { markdown: tidy(&without_tags(html)), ..Page::default() };
@@ -53,14 +54,14 @@ pub(super) fn read(html: &str, address: &Url) -> Page {
     let whole = || selected(&document, "body").unwrap_or_else(|| document.root_element());
     let content =
         main.and_then(|id| document.tree.get(id)).and_then(ElementRef::wrap).unwrap_or_else(whole).html();
-    // What cannot be converted is at least shown without its tags.
+    // If the conversion fails, the text is shown without its tags.
     let markdown = HtmlToMarkdown::new()
         .convert(&content)
         .unwrap_or_else(|_| whole().text().collect::<Vec<_>>().join(" "));
     Page { title, description, markdown: tidy(&markdown) }
 }
 
-/// How many elements are open at once, at most and about: by counting tags.
+/// Estimates the maximum number of simultaneously open elements, by counting tags.
 fn most_open(html: &str) -> usize {
     let (mut open, mut most) = (0_usize, 0);
     for tag in html.split('<').skip(1) {
@@ -78,7 +79,7 @@ fn most_open(html: &str) -> usize {
     most
 }
 
-/// The text between tags, roughly.
+/// Returns the text between tags, roughly.
 fn without_tags(html: &str) -> String {
     let mut text = String::new();
     for (at, piece) in html.split('<').enumerate() {
@@ -89,21 +90,21 @@ fn without_tags(html: &str) -> String {
     text
 }
 
-/// The element that the page says its content is in.
+/// Returns the element that the page declares as its content.
 fn main(document: &Html) -> Option<NodeId> {
     let is_empty = |element: &ElementRef<'_>| element.text().all(|text| text.trim().is_empty());
     let mains = all(document, "main, [role=main]");
     if let Some(main) = mains.iter().find(|element| !is_empty(element)) {
         return Some(main.id());
     }
-    // Several articles are a list of things, and the page around them is the content.
+    // Several articles are a list, so the page around them is the content.
     match all(document, "article").as_slice() {
         [only] if !is_empty(only) => Some(only.id()),
         _ => None,
     }
 }
 
-/// Takes out what is no content, what nobody sees, and what lies too deep.
+/// Removes elements that are not content, hidden, or too deep.
 fn prune(document: &mut Html, is_said: bool) {
     let mut doomed = Vec::new();
     let mut depth = 0_usize;
@@ -136,14 +137,14 @@ fn is_noise(element: &Element, is_said: bool) -> bool {
         return true;
     }
     let style = element.attr("style").unwrap_or_default().to_ascii_lowercase().replace(' ', "");
-    // Words that no reader sees are for machines only, and not to be trusted at all.
+    // Invisible words are for machines only, and must not be trusted at all.
     element.attr("hidden").is_some()
         || element.attr("aria-hidden") == Some("true")
         || style.contains("display:none")
         || style.contains("visibility:hidden")
 }
 
-/// Makes the addresses of links and pictures absolute, and drops those that lead nowhere.
+/// Makes the addresses of links and pictures absolute, and drops invalid ones.
 fn absolute(document: &mut Html, base: &Url) {
     let ids: Vec<_> = document.tree.root().descendants().map(|node| node.id()).collect();
     for id in ids {
@@ -170,7 +171,7 @@ fn absolute(document: &mut Html, base: &Url) {
     }
 }
 
-/// The text without spaces at the ends of lines and with at most one empty line in a row.
+/// Returns the text without spaces at the ends of lines and with at most one consecutive empty line.
 fn tidy(text: &str) -> String {
     let mut tidy = String::with_capacity(text.len());
     let mut empty = 1;
@@ -185,7 +186,7 @@ fn tidy(text: &str) -> String {
 }
 
 fn all<'a>(document: &'a Html, selector: &str) -> Vec<ElementRef<'a>> {
-    // The selectors are ours, and tested.
+    // The selectors are constants, and tested.
     Selector::parse(selector).map(|selector| document.select(&selector).collect()).unwrap_or_default()
 }
 
@@ -205,7 +206,7 @@ fn meta(document: &Html, key: &str, name: &str) -> Option<String> {
     line(&attribute(document, &format!("meta[{key}=\"{name}\" i]"), "content")?)
 }
 
-/// A text in one line; none where nothing is left of it.
+/// Returns the text in one line; `None` if nothing remains.
 fn line(text: &str) -> Option<String> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!line.is_empty()).then_some(line)

@@ -1,4 +1,4 @@
-//! One provider asked.
+//! Queries one provider.
 
 use super::{engine::Engine, parse};
 use crate::http::{Ask, Granted, Http, HttpError, Reply};
@@ -14,16 +14,16 @@ use serde_json::json;
 use std::time::Duration;
 use url::Url;
 
-/// The most of an answer that is read. Pages of results are far smaller.
+/// Maximum bytes read of an answer. Pages of results are far smaller.
 const MAX_ANSWER: usize = 2 << 20;
-/// Redirects of a provider's page that are followed. Interfaces with keys have none.
+/// Maximum redirects followed of a provider's page. APIs with keys have none.
 const REDIRECTS: usize = 2;
-/// What pages for browsers are asked with. They answer nothing useful to what is no browser; no packing is asked
-/// for, since Bing sends a page without results to what asks for packing and runs no scripts.
+/// User agent for browser pages. They return nothing useful to other clients; no compression is requested,
+/// since Bing sends a page without results to a client that asks for compression and runs no scripts.
 const BROWSER: &str =
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36";
 
-/// Why a provider gave nothing.
+/// Reason why a provider returned no results.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("{0}")]
@@ -41,9 +41,9 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    /// Whether asking again soon is of no use: it is the provider that refuses. A network that is down says
-    /// nothing about it, and a search without results may be the query's fault, but not twice: pages for robots
-    /// look the same.
+    /// Returns whether asking again soon is useless, because the provider itself refuses. A network failure
+    /// says nothing about the provider, and an empty result may be the query's fault, but not twice: pages for
+    /// robots look the same.
     pub(super) fn is_the_providers(&self) -> bool {
         match self {
             Self::Status { .. } | Self::Empty | Self::Malformed => true,
@@ -55,7 +55,7 @@ impl Refusal {
 
 fn hint(status: u16) -> &'static str {
     match status {
-        // What DuckDuckGo says to robots.
+        // DuckDuckGo's status for robots.
         202 => " (it takes Octo for a robot)",
         401 => " (the key is not accepted)",
         402 | 432 | 433 => " (its plan is used up)",
@@ -65,7 +65,8 @@ fn hint(status: u16) -> &'static str {
     }
 }
 
-/// Asks a provider. Results are at most `most`, each with an http or https address; none at all is a refusal.
+/// Queries a provider. Returns at most `most` results, each with an http or https address; an empty result is a
+/// refusal.
 pub(super) async fn ask(
     engine: &Engine,
     http: &Http,
@@ -145,7 +146,7 @@ fn secret(key: &SecretString, before: &str) -> Result<HeaderValue, Refusal> {
 }
 
 fn read(kind: SearchProviderKind, reply: &Reply) -> Result<Vec<WebResult>, Refusal> {
-    // 202 is a success by its number and a refusal by what it brings.
+    // 202 is a success by its number and a refusal by its content.
     if reply.status != 200 {
         return Err(Refusal::Status { status: reply.status });
     }

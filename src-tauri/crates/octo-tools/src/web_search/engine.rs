@@ -1,4 +1,4 @@
-//! Providers of searches, and which of them rest.
+//! Search providers, and their pauses after a refusal.
 
 use crate::http::Site;
 use futures::future::BoxFuture;
@@ -11,27 +11,28 @@ use std::{
 };
 use url::Url;
 
-/// How long a provider that refused is left alone; the reference system's time too.
+/// Pause after a provider refused; the same as in the reference system.
 const REST: Duration = Duration::from_secs(10 * 60);
 
-/// A provider that can be asked.
+/// A search provider.
 #[derive(Clone, Debug)]
 pub struct Engine {
-    /// Which.
+    /// Kind of the provider.
     pub kind: SearchProviderKind,
-    /// Where it is.
+    /// Its address.
     pub address: Url,
-    /// Its key, for one that needs a key.
+    /// Its key, if it needs one.
     pub key: Option<SecretString>,
 }
 
-/// Says who is asked: the settings of the person, with keys from where keys are kept.
+/// Source of the providers to query: the person's settings, with keys from the keychain.
 pub trait Engines: Send + Sync {
-    /// The providers in the order they are asked.
+    /// Returns the providers in the order of queries.
     fn engines(&self) -> BoxFuture<'_, Vec<Engine>>;
 }
 
-/// The capability to search the web. Clones are one: a provider that refused one session rests for all.
+/// The capability to search the web. Clones share their state: a provider that refused one session rests for
+/// all.
 #[derive(Clone)]
 pub struct Search {
     engines: Arc<dyn Engines>,
@@ -39,7 +40,7 @@ pub struct Search {
 }
 
 impl Engine {
-    /// The address of a provider with one of its own; none for one whose address the person chooses.
+    /// Returns the fixed address of a provider; `None` if the person chooses it.
     pub fn address_of(kind: SearchProviderKind) -> Option<Url> {
         let address = match kind {
             SearchProviderKind::DuckDuckGo => "https://html.duckduckgo.com/html/",
@@ -51,7 +52,7 @@ impl Engine {
         Url::parse(address).ok()
     }
 
-    /// Its name, for the model.
+    /// Returns its name, for the model.
     pub(super) fn name(&self) -> &'static str {
         match self.kind {
             SearchProviderKind::DuckDuckGo => "DuckDuckGo",
@@ -62,7 +63,8 @@ impl Engine {
         }
     }
 
-    /// The place it is at, where it was the person who said so: that is allowed wherever it is.
+    /// Returns its site if the person chose the address: that site is allowed regardless of its network
+    /// distance.
     pub(super) fn chosen_site(&self) -> Option<Site> {
         match self.kind {
             SearchProviderKind::Searxng => Site::of(&self.address),
@@ -75,7 +77,7 @@ impl Engine {
 }
 
 impl Search {
-    /// Searches with these providers.
+    /// Creates a search with these providers.
     pub fn new(engines: Arc<dyn Engines>) -> Self {
         Self { engines, resting: Arc::default() }
     }
@@ -84,18 +86,18 @@ impl Search {
         self.engines.engines().await
     }
 
-    /// How long a provider still rests.
+    /// Returns how long a provider still rests.
     pub(super) fn resting(&self, kind: SearchProviderKind, now: Instant) -> Option<Duration> {
         let until = *self.resting.lock().unwrap_or_else(PoisonError::into_inner).get(&kind)?;
         until.checked_duration_since(now).filter(|left| !left.is_zero())
     }
 
-    /// Leaves a provider alone for a while.
+    /// Excludes a provider for a while.
     pub(super) fn rest(&self, kind: SearchProviderKind, now: Instant) {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner).insert(kind, now + REST);
     }
 
-    /// Asks every provider again at the next search: its settings have changed.
+    /// Ends all pauses, so the next search asks every provider: the settings have changed.
     pub fn wake(&self) {
         self.resting.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

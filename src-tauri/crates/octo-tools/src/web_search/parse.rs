@@ -1,4 +1,4 @@
-//! Providers' answers, read.
+//! Parses providers' answers.
 
 use base64::{
     Engine as _, alphabet,
@@ -9,17 +9,17 @@ use scraper::{ElementRef, Html, Selector};
 use serde_json::Value;
 use url::Url;
 
-/// Characters of a snippet that are kept.
+/// Maximum characters of a snippet.
 const SNIPPET: usize = 400;
-/// Characters of a title that are kept.
+/// Maximum characters of a title.
 const TITLE: usize = 200;
-/// The characters Bing writes addresses in, with or without padding.
+/// Base64 variant of Bing's addresses, with or without padding.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &alphabet::URL_SAFE,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Results of DuckDuckGo's page without scripts. Advertisements are left out.
+/// Parses the results of DuckDuckGo's page without scripts. Leaves out advertisements.
 pub(super) fn duckduckgo(page: &str) -> Vec<WebResult> {
     let page = Html::parse_document(page);
     let blocks = all(page.root_element(), ".result");
@@ -36,21 +36,21 @@ pub(super) fn duckduckgo(page: &str) -> Vec<WebResult> {
         .collect()
 }
 
-/// The address a link of DuckDuckGo's leads to: `//duckduckgo.com/l/?uddg=…`, or the address itself.
+/// Returns the target of a DuckDuckGo link: `//duckduckgo.com/l/?uddg=…`, or the address itself.
 fn behind_duckduckgo(href: &str) -> Option<String> {
     let base = Url::parse("https://duckduckgo.com").ok()?;
     let url = base.join(href).ok()?;
     if !is_of(&url, "duckduckgo.com") {
         return Some(url.into());
     }
-    // What advertisements lead through.
+    // The path of advertisements.
     if url.path() != "/l/" {
         return None;
     }
     url.query_pairs().find(|(name, _)| name == "uddg").map(|(_, target)| target.into_owned())
 }
 
-/// Results of Bing's page.
+/// Parses the results of Bing's page.
 pub(super) fn bing(page: &str) -> Vec<WebResult> {
     let page = Html::parse_document(page);
     all(page.root_element(), "li.b_algo")
@@ -67,7 +67,7 @@ pub(super) fn bing(page: &str) -> Vec<WebResult> {
         .collect()
 }
 
-/// The address a link of Bing's leads to: `https://www.bing.com/ck/a?…&u=a1<base64>…`, or the address itself.
+/// Returns the target of a Bing link: `https://www.bing.com/ck/a?…&u=a1<base64>…`, or the address itself.
 fn behind_bing(href: &str) -> Option<String> {
     let base = Url::parse("https://www.bing.com").ok()?;
     let url = base.join(href).ok()?;
@@ -87,21 +87,21 @@ fn is_of(url: &Url, domain: &str) -> bool {
     host == domain || host.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
 }
 
-/// Results of Brave's interface; none when the answer is not one of it.
+/// Parses the results of Brave's API; `None` if the answer is not valid.
 pub(super) fn brave(answer: &str) -> Option<Vec<WebResult>> {
     let answer: Value = serde_json::from_str(answer).ok()?;
-    // A search that finds nothing has no `web` at all.
+    // A search without results has no `web` at all.
     answer.get("query")?;
     Some(rows(answer.get("web").and_then(|web| web.get("results")), "description"))
 }
 
-/// Results of Tavily's interface.
+/// Parses the results of Tavily's API.
 pub(super) fn tavily(answer: &str) -> Option<Vec<WebResult>> {
     let answer: Value = serde_json::from_str(answer).ok()?;
     Some(rows(Some(answer.get("results")?), "content"))
 }
 
-/// Results of a SearXNG server.
+/// Parses the results of a SearXNG server.
 pub(super) fn searxng(answer: &str) -> Option<Vec<WebResult>> {
     let answer: Value = serde_json::from_str(answer).ok()?;
     Some(rows(Some(answer.get("results")?), "content"))
@@ -122,7 +122,7 @@ fn result(title: &str, url: String, snippet: &str) -> WebResult {
     WebResult { title: line(title, TITLE), url, snippet: line(snippet, SNIPPET) }
 }
 
-/// Interfaces mark what matched with tags (`<strong>`) and write the rest as HTML does.
+/// Removes tags and entities: APIs mark matches with tags (`<strong>`) and write the rest as HTML.
 fn without_tags(text: &str) -> String {
     if text.contains(['<', '&']) {
         Html::parse_fragment(text).root_element().text().collect()
@@ -135,7 +135,7 @@ fn text(element: ElementRef<'_>) -> String {
     element.text().collect()
 }
 
-/// A text in one line, cut to a bearable length.
+/// Returns the text in one line, cut to a maximum length.
 fn line(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(most) {
@@ -145,7 +145,7 @@ fn line(text: &str, most: usize) -> String {
 }
 
 fn all<'a>(within: ElementRef<'a>, selector: &str) -> Vec<ElementRef<'a>> {
-    // The selectors are ours, and tested.
+    // The selectors are constants, and tested.
     Selector::parse(selector).map(|selector| within.select(&selector).collect()).unwrap_or_default()
 }
 

@@ -8,7 +8,7 @@ const DUCKDUCKGO: &str = include_str!("../../tests/fixtures/search/duckduckgo.ht
 const BING: &str = include_str!("../../tests/fixtures/search/bing.html");
 const ROBOT: &str = include_str!("../../tests/fixtures/search/duckduckgo-robot.html");
 
-/// A bench whose searches go to a server of this machine, in that order.
+/// Creates a bench whose searches use a server on this machine, in that order.
 fn bench(server: &WebServer, kinds: &[SearchProviderKind]) -> Bench {
     let mut bench = Bench::new();
     let engines = kinds.iter().map(|kind| Engine {
@@ -136,7 +136,7 @@ fn interfaces_get_their_keys_and_nobody_elses_address_is_near() {
             assert!(request.ends_with(r#"{"query":"x","max_results":10}"#), "{request}");
         }
     }
-    // The address the person chose is allowed by that; one of Octo's own that leads here is not.
+    // The person's choice of an address allows it; a built-in address that leads here is not allowed.
     let mut closed = bench(&server, &[Searxng]);
     closed.context.http = Bench::new().context.http;
     assert!(closed.call("web_search", json!({"query": "x"})).is_ok());

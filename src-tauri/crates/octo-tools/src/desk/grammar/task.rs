@@ -1,4 +1,4 @@
-//! The words of `octo task …`.
+//! Parses `octo task …`.
 
 use crate::{TaskDraft, TaskErrand, ToolError};
 use clap::{Args, Subcommand};
@@ -33,7 +33,7 @@ pub(super) struct DraftLine {
     name: Option<String>,
     #[arg(long, value_name = "TIMES")]
     when: Option<String>,
-    // Prompts are Markdown: one that begins with a list begins with a hyphen.
+    // Prompts are Markdown: a text with a list at its start begins with a hyphen.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     prompt: Option<String>,
     #[arg(long, value_name = "PATH", conflicts_with = "prompt")]
@@ -64,7 +64,7 @@ pub(super) struct DraftLine {
 
 type Path<'a> = &'a dyn Fn(&str) -> Result<PathBuf, ToolError>;
 
-/// What a line asks for, and the file its prompt is in.
+/// Returns the command of a parsed line, and the file with its prompt.
 pub(super) fn errand(line: TaskLine, path: Path<'_>) -> Result<(TaskErrand, Option<PathBuf>), ToolError> {
     let plain = |errand| Ok((errand, None));
     match line {

@@ -1,4 +1,4 @@
-//! Which lines are answered, what they mean, and what permission is told of them.
+//! Tests which lines are answered, their meaning, and their effects for the permission decision.
 
 use crate::{
     BrowserQuery, DeskEffect, Effects, Errand, MemoryErrand, PersonaErrand, SettingsQuery, SkillErrand,
@@ -15,7 +15,7 @@ struct Counter {
 }
 
 impl Counter {
-    /// A session in whose path a program of the same name waits: it leaves a mark when it is run.
+    /// Creates a session with a program of the same name in its path, which leaves a mark when run.
     fn new() -> Self {
         let (mut bench, desk) = (Bench::new(), Recording::default());
         bench.context.desk = std::sync::Arc::new(desk.clone());
@@ -215,8 +215,8 @@ fn what_is_wrong_is_said_with_what_there_is() {
     );
 }
 
-/// Lines that are meant for the desk or for something that only looks like it: the desk hears of none of them, and a
-/// program of the same name runs in none of them either.
+/// Lines that are meant as builtin commands or only look like them: the handler receives none of them, and none
+/// of them runs a program of the same name.
 #[test]
 fn beside_anything_else_nothing_is_answered_and_nothing_runs() {
     let counter = Counter::new();
@@ -287,7 +287,7 @@ fn beside_anything_else_nothing_is_answered_and_nothing_runs() {
     assert!(!counter.bench.folder.join("ran").exists());
 }
 
-/// What has nothing to do with the desk goes the usual way.
+/// Lines unrelated to builtin commands run as usual.
 #[test]
 fn other_lines_are_commands_like_any() {
     let counter = Counter::new();
@@ -300,7 +300,7 @@ fn other_lines_are_commands_like_any() {
         assert!(output.text.starts_with(out), "{line}: {}", output.text);
         assert!(counter.effects(line).command.is_some() && counter.effects(line).desk.is_none(), "{line}");
     }
-    // The program's own arguments, and names that only look like it.
+    // The program's own arguments, and names that only look similar.
     for line in [
         "octo exec hi",
         "octo serve",
@@ -316,13 +316,13 @@ fn other_lines_are_commands_like_any() {
             "{line:?}: permission decides on a command"
         );
     }
-    // Typed into a program it is that program's.
+    // Input typed into a program belongs to that program.
     let typed = counter.bench.effects("terminal", json!({ "handle_id": "1", "input": "octo skill list\n" }));
     assert!(typed.command.is_some() && typed.desk.is_none());
     assert!(counter.desk.done.lock().unwrap().is_empty());
 }
 
-/// A function or an alias of the same name changes nothing: the shell has no part in it.
+/// A function or an alias of the same name changes nothing: the shell is not involved.
 #[test]
 fn the_sessions_shell_has_no_part_in_it() {
     let counter = Counter::new();
@@ -332,7 +332,7 @@ fn the_sessions_shell_has_no_part_in_it() {
     assert!(!counter.bench.folder.join("ran").exists());
 }
 
-/// Permission was decided on paths from the session's folder.
+/// The permission decision used paths relative to the session's folder.
 #[test]
 fn where_the_terminal_stands_elsewhere_a_path_must_be_whole() {
     let counter = Counter::new();

@@ -3,7 +3,7 @@ use super::*;
 const DUCKDUCKGO: &str = include_str!("../../../tests/fixtures/search/duckduckgo.html");
 const BING: &str = include_str!("../../../tests/fixtures/search/bing.html");
 
-/// What both saved pages hold.
+/// Results that both saved pages contain.
 const PAGES: [&str; 7] = [
     "https://www.rust-lang.org/",
     "https://en.wikipedia.org/wiki/Rust_(programming_language)",
@@ -21,7 +21,7 @@ fn saved_pages_give_their_results_in_order() {
         assert_eq!(urls, PAGES, "{name}: no advertisement, no address of the provider's own");
         assert_eq!(results[0].title, "Rust Programming Language", "{name}");
         assert_eq!(results[5].title, "如何看待 Rust 的应用前景？ - 知乎", "{name}");
-        // One has no snippet; it must not get its neighbour's.
+        // One has no snippet; it must not get that of another result.
         assert_eq!(results[3].snippet, "", "{name}");
         assert_eq!(
             results[0].snippet, "A language empowering everyone to build reliable and efficient software.",
