@@ -1,13 +1,13 @@
-//! The skills there are.
+//! The skills that exist.
 
 use crate::{Invocable, Skill, Trust, Usage, Warning};
 use octo_protocol::SkillOrigin;
 use std::collections::BTreeSet;
 
-/// The most names offered in place of one that there is not.
+/// Maximum names suggested for an unknown one.
 const MAX_NEAR: usize = 3;
 
-/// The skills that were found, one to a name.
+/// The discovered skills, one per name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Catalogue {
     skills: Vec<Skill>,
@@ -20,34 +20,34 @@ impl Catalogue {
         Self { skills, shadowed, problems }
     }
 
-    /// All that are in use, sorted by name, with those that cannot be read.
+    /// Returns all active skills, sorted by name, including unreadable ones.
     pub fn skills(&self) -> &[Skill] {
         &self.skills
     }
 
-    /// Those in whose place another one of their name is used.
+    /// Returns the skills replaced by another one of the same name.
     pub fn shadowed(&self) -> &[Skill] {
         &self.shadowed
     }
 
-    /// What is to be said of the folders.
+    /// Returns the problems of the folders.
     pub fn problems(&self) -> &[Warning] {
         &self.problems
     }
 
-    /// The skill of that name, whatever it may be used for.
+    /// Returns the skill with that name, regardless of its permitted uses.
     pub fn get(&self, name: &str) -> Option<&Skill> {
         self.skills.iter().find(|skill| skill.name == name)
     }
 
-    /// What a person can call by a slash in a profile, by name; also what is not trusted yet, so that it can be
-    /// seen and accepted.
+    /// Returns the skills that a person can call with a slash in a profile, by name; including untrusted ones,
+    /// so they can be seen and accepted.
     pub fn for_menu(&self, profile: &str) -> impl Iterator<Item = &Skill> {
         self.skills.iter().filter(move |skill| may_be_called(skill) && skill.fields.profiles.has(profile))
     }
 
-    /// What a model is told of in a profile: the session folder's first, then the person's, then those that came
-    /// with Octo, each by name.
+    /// Returns the skills that a model in a profile sees: the session folder's first, then the person's, then
+    /// the bundled ones, each by name.
     pub fn for_model(&self, profile: &str) -> Vec<&Skill> {
         let mut skills: Vec<&Skill> = self
             .skills
@@ -63,19 +63,20 @@ impl Catalogue {
         skills
     }
 
-    /// What a model in a profile is to be told of and was not yet: `told` holds the names it knows.
+    /// Returns the skills that a model in a profile should know and does not: `told` contains the names it
+    /// knows.
     pub fn not_told(&self, profile: &str, told: &BTreeSet<String>) -> Vec<&Skill> {
         self.for_model(profile).into_iter().filter(|skill| !told.contains(&skill.name)).collect()
     }
 
-    /// Takes over what the person set for each skill.
+    /// Applies the person's setting for each skill.
     pub fn set_usage(&mut self, usage: &dyn Fn(&Skill) -> Usage) {
         for skill in self.skills.iter_mut().chain(&mut self.shadowed) {
             skill.usage = usage(skill);
         }
     }
 
-    /// Names a person may call that are near `name`, best first.
+    /// Returns callable names similar to `name`, best first.
     pub fn near(&self, name: &str) -> Vec<&str> {
         let name = name.to_ascii_lowercase();
         let callable = self.skills.iter().filter(|skill| may_be_called(skill));
@@ -83,12 +84,12 @@ impl Catalogue {
     }
 }
 
-/// Whether a person may call it by a slash.
+/// Returns whether a person may call it with a slash.
 fn may_be_called(skill: &Skill) -> bool {
     skill.error.is_none() && skill.usage != Usage::Off && skill.fields.person_invocation == Invocable::Yes
 }
 
-/// Where in the order for a model.
+/// Returns its position in the order for a model.
 fn scope(source: SkillOrigin) -> u8 {
     match source {
         SkillOrigin::Project | SkillOrigin::ProjectClaude | SkillOrigin::ProjectAgents => 0,
@@ -97,7 +98,7 @@ fn scope(source: SkillOrigin) -> u8 {
     }
 }
 
-/// Up to three of `names` that are near `name`: few letters changed, or a part of it.
+/// Returns up to three of `names` that are similar to `name`: few letters changed, or a part of it.
 pub fn near<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let may_differ = (name.chars().count() / 3).clamp(1, 3);
     let mut ranked: Vec<(usize, &str)> = names

@@ -1,4 +1,4 @@
-//! Finding skills: every root, one level of categories, sorted, bounded, no link out.
+//! Discovers skills: in every root, one level of categories, sorted, bounded, without following links outside.
 
 use crate::{
     Catalogue, Root, Roots, ShadowedBy, Skill, Trust, Warning,
@@ -13,20 +13,21 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The most skills taken from one root.
+/// Maximum skills taken from one root.
 pub const MAX_SKILLS: usize = 500;
-/// The most entries of one folder that are looked at.
+/// Maximum entries inspected in one folder.
 pub const MAX_FOLDER_ENTRIES: usize = 5_000;
-/// The most files and bytes of the session's folder that are read in one search to tell whether skills changed.
+/// Maximum files of the session's folder hashed in one search for changed skills; the next constant limits
+/// their bytes.
 const MAX_HASHED_FILES: usize = 20_000;
 const MAX_HASHED_BYTES: u64 = 256 << 20;
-/// What a skill's file is called.
+/// Name of a skill's file.
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
 
-/// Finds the skills. `trust` is asked for those of the session's folder only; the others are the person's.
+/// Discovers the skills. `trust` is called only for those of the session's folder; the others are the person's.
 ///
-/// Of several with one name the one from the highest source is used. One that is not trusted never takes the place
-/// of one that is: it waits in [`Catalogue::shadowed`] until the person accepts it.
+/// Among several with one name, the one from the highest source is used. An untrusted skill never replaces a
+/// trusted one: it waits in [`Catalogue::shadowed`] until the person accepts it.
 pub fn discover(roots: &Roots, trust: &dyn Fn(&Skill) -> Trust) -> Catalogue {
     let mut found = Vec::new();
     let mut problems = Vec::new();
@@ -35,7 +36,8 @@ pub fn discover(roots: &Roots, trust: &dyn Fn(&Skill) -> Trust) -> Catalogue {
         let before = found.len();
         let looked = real_root(root).and_then(|real| {
             let Some(real) = real else { return Ok(()) };
-            // The person's home may be the session's folder: one root is one source, and the first is the safer.
+            // The person's home may be the session's folder: one root is one source, and the first is the
+            // safer.
             if !seen.insert(real.clone()) {
                 return Ok(());
             }
@@ -53,9 +55,9 @@ pub fn discover(roots: &Roots, trust: &dyn Fn(&Skill) -> Trust) -> Catalogue {
     settle(found, problems)
 }
 
-/// What cannot be told from a changed one cannot have been accepted.
+/// Sets a skill's trust. A skill without a fingerprint cannot have been accepted.
 fn judge(skill: &mut Skill, trust: &dyn Fn(&Skill) -> Trust, allowance: &mut Allowance) -> Trust {
-    // What cannot be used has nothing to accept; its folder may lie anywhere.
+    // An unusable skill cannot be accepted; its folder may be anywhere.
     if skill.error.is_some() {
         return Trust::Untrusted;
     }
@@ -67,7 +69,7 @@ fn judge(skill: &mut Skill, trust: &dyn Fn(&Skill) -> Trust, allowance: &mut All
     trust(skill)
 }
 
-/// Where a root really is; none where it does not exist.
+/// Returns a root's real path; `None` if it does not exist.
 fn real_root(root: &Root) -> Result<Option<PathBuf>, Warning> {
     let real = match root.path.canonicalize() {
         Ok(real) => real,
@@ -133,7 +135,8 @@ impl Look<'_> {
         full
     }
 
-    /// The folders in a folder, and links that may be some, sorted by name. Hidden ones are none.
+    /// Returns the folders in a folder, and links that may be folders, sorted by name. Hidden ones are
+    /// excluded.
     fn children(&mut self, folder: &Path) -> Result<Vec<(String, PathBuf)>, Warning> {
         let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
         let mut children = Vec::new();
@@ -157,17 +160,17 @@ impl Look<'_> {
         Ok(children)
     }
 
-    /// Takes the folder in where it is a skill; whether it was one, or refused as one.
+    /// Adds the folder if it is a skill; returns whether it was one, or was refused as one.
     fn skill(&mut self, name: &str, path: &Path, category: Option<&str>) -> bool {
         let Ok(real) = path.canonicalize() else { return true };
         if !real.starts_with(self.real) {
-            // A link to a single file is nothing that could be a skill.
+            // A link to a single file cannot be a skill.
             if real.is_dir() {
                 self.refuse(name, path, category, Warning::new("skills.error.link_outside"));
             }
             return true;
         }
-        // A link to another skill of the same root would be the same one twice.
+        // A link to another skill of the same root would duplicate it.
         if path.is_symlink() {
             return true;
         }
@@ -197,7 +200,7 @@ pub(crate) enum Exact {
     No,
 }
 
-/// The SKILL.md of a folder, also where its letters are of another size.
+/// Finds SKILL.md in a folder, ignoring case.
 pub(crate) fn skill_file(folder: &Path) -> Option<(PathBuf, Exact)> {
     let exact = folder.join(SKILL_FILE);
     if exact.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
@@ -215,7 +218,7 @@ pub(crate) fn skill_file(folder: &Path) -> Option<(PathBuf, Exact)> {
     names.first().map(|name| (folder.join(name), Exact::No))
 }
 
-/// Reads a SKILL.md that must lie in `folder`.
+/// Reads a SKILL.md that must be in `folder`.
 pub(crate) fn read_file(file: &Path, folder: &Path, name: &str) -> Document {
     let failed = |error: &io::Error| Document::unreadable(name, unreadable(file, error));
     let real = match file.canonicalize() {
@@ -226,7 +229,7 @@ pub(crate) fn read_file(file: &Path, folder: &Path, name: &str) -> Document {
         return Document::unreadable(name, Warning::new("skills.error.file_link_outside"));
     }
     let read = || -> io::Result<Vec<u8>> {
-        // Looked at before it is opened: opening a pipe would wait for its other end.
+        // Checked before opening: opening a pipe would wait for its other end.
         if !fs::metadata(&real)?.is_file() {
             return Err(io::Error::other("no ordinary file"));
         }
@@ -244,9 +247,9 @@ pub(crate) fn read_file(file: &Path, folder: &Path, name: &str) -> Document {
     }
 }
 
-/// Which of several with one name is used.
+/// Decides which of several with one name is used.
 fn settle(mut found: Vec<Skill>, problems: Vec<Warning>) -> Catalogue {
-    // Stable: within a source the order of the folders stays.
+    // Stable: within a source, the order of the folders is kept.
     found.sort_by_key(|skill| std::cmp::Reverse(rank(skill)));
     let mut winners: HashMap<String, ShadowedBy> = HashMap::new();
     let (mut skills, mut shadowed): (Vec<Skill>, Vec<Skill>) = (Vec::new(), Vec::new());
@@ -282,7 +285,8 @@ fn settle(mut found: Vec<Skill>, problems: Vec<Warning>) -> Catalogue {
     Catalogue::new(skills, shadowed, problems)
 }
 
-/// What cannot be used takes no place from what can; what is not trusted takes none from what is.
+/// Ranks a skill: an unusable one never replaces a usable one, and an untrusted one never replaces a trusted
+/// one.
 fn rank(skill: &Skill) -> (bool, bool, SkillOrigin) {
     (skill.error.is_none(), skill.trust == Trust::Trusted, skill.source)
 }

@@ -1,7 +1,7 @@
-//! What becomes of a skill's instructions when it is used.
+//! Expands a skill's instructions for use.
 //!
-//! One pass from the front to the end: what is put in is never looked at again, so an argument that says
-//! `$ARGUMENTS` or `` !`rm` `` is text. Values come from the call alone, never from the environment, and nothing is
+//! A single pass from start to end: inserted text is never expanded again, so an argument with `$ARGUMENTS` or
+//! `` !`rm` `` is plain text. Values come only from the call, never from the environment, and nothing is
 //! executed here.
 
 mod values;
@@ -10,13 +10,13 @@ use crate::{Fields, Skill, Trust, support};
 use std::path::Path;
 use values::Values;
 
-/// The most bytes of expanded instructions. Past them, values are not put in any more.
+/// Maximum bytes of expanded instructions. Above that, no more values are inserted.
 pub const MAX_EXPANDED: usize = 1 << 20;
-/// The most commands of one skill.
+/// Maximum commands of one skill.
 pub const MAX_COMMANDS: usize = 20;
-/// The most bytes of one command's output that are put in.
+/// Maximum bytes inserted of one command's output.
 pub const MAX_OUTPUT: usize = 10 << 10;
-/// The most bytes between `<%=` and `%>`.
+/// Maximum bytes between `<%=` and `%>`.
 const MAX_KEY: usize = 200;
 
 const NOT_RUN: &str = "(Commands written as !`…` above were not run: the person has not accepted this skill. Do not run them \
@@ -28,31 +28,31 @@ const TOO_MANY: &str = "(Some commands written as !`…` above were not run: the
 /// A use of a skill.
 #[derive(Clone, Copy, Debug)]
 pub struct Invocation<'a> {
-    /// What it is to do: the text after its name.
+    /// Its task: the text after its name.
     pub arguments: &'a str,
     /// The session's id, `${CLAUDE_SESSION_ID}`.
     pub session: &'a str,
-    /// Who calls it.
+    /// Origin of the call.
     pub from: InvokedFrom,
     /// The person's home, `${HOME}`.
     pub home: Option<&'a Path>,
-    /// What `<%= key %>` stands for, by key.
+    /// Values of `<%= key %>`, by key.
     pub values: &'a [(&'a str, String)],
 }
 
-/// Who calls a skill.
+/// Origin of a skill's call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InvokedFrom {
-    /// A person, or a task they planned, by `/name`. Arguments the skill has no place for are put at its end.
+    /// A person, or a task they planned, with `/name`. Arguments without a place in the skill are appended.
     Slash,
-    /// A model, by its tool. The arguments stand in the call and are not said again.
+    /// A model, with its tool. The call already contains the arguments, so they are not repeated.
     Tool,
 }
 
-/// A command in a skill's instructions, to be run under the policy for commands and with a limit of time.
+/// A command in a skill's instructions, to run under the policy for commands and with a time limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placeholder {
-    /// The command, arguments filled in where they are harmless.
+    /// The command, with arguments filled in if they are harmless.
     pub command: String,
 }
 
@@ -66,18 +66,18 @@ pub struct Expanded {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Part {
     Text(String),
-    /// The output of the command of that number.
+    /// Output of the command with that number.
     Output(usize),
 }
 
 impl Expanded {
-    /// The commands whose outputs belong in the text, in order. Empty for a skill that is not trusted.
+    /// Returns the commands whose outputs belong in the text, in order. Empty for an untrusted skill.
     pub fn placeholders(&self) -> &[Placeholder] {
         &self.placeholders
     }
 
-    /// The text, with the commands' outputs in their places. What is said in place of a command that was refused or
-    /// failed is an output like any other; a command without one stays as it is written.
+    /// Returns the text with the commands' outputs inserted. The message for a refused or failed command counts
+    /// as its output; a command without one stays as written.
     pub fn finish(self, outputs: &[String]) -> String {
         let mut text = String::new();
         for part in self.parts {
@@ -107,7 +107,7 @@ fn push_output(text: &mut String, output: &str) {
     }
 }
 
-/// Expands a skill's instructions, and says which files lie beside them.
+/// Expands a skill's instructions and lists the skill's other files.
 pub fn expand(skill: &Skill, invocation: &Invocation<'_>) -> Expanded {
     let mut expanded = expand_body(&skill.body, &skill.fields, &skill.folder, skill.trust, invocation);
     if let Some(block) = support::block(&skill.folder) {
@@ -141,12 +141,12 @@ struct Pass<'a> {
     values: Values<'a>,
     trust: Trust,
     parts: Vec<Part>,
-    /// The text since the last command.
+    /// Text since the last command.
     text: String,
-    /// Bytes put in so far.
+    /// Bytes inserted so far.
     inserted: usize,
     placeholders: Vec<Placeholder>,
-    /// What is said at the end, each once.
+    /// Notes to append, each once.
     notes: Vec<&'static str>,
 }
 
@@ -174,7 +174,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Puts a value in the place of what was written; how much of the text that was.
+    /// Replaces a variable with its value and returns the length of the replaced text.
     fn variable(&mut self, rest: &str) -> Option<usize> {
         let found = self.values.variable(rest)?;
         self.insert(&found.value).then_some(found.length)
@@ -185,7 +185,7 @@ impl Pass<'_> {
         self.insert(&found.value).then_some(found.length)
     }
 
-    /// Whether there was room for the value.
+    /// Inserts a value; returns whether it fit.
     fn insert(&mut self, value: &str) -> bool {
         if self.inserted.saturating_add(value.len()) > MAX_EXPANDED {
             return false;
@@ -218,7 +218,7 @@ impl Pass<'_> {
         Some(length)
     }
 
-    /// Leaves a command as the text it is, and says why.
+    /// Keeps a command as plain text and notes the reason.
     fn leave(&mut self, rest: &str, length: usize, note: &'static str) -> Option<usize> {
         let (command, _) = rest.split_at_checked(length)?;
         self.text.push_str(command);

@@ -1,4 +1,4 @@
-//! What the head of a SKILL.md says, each field in one form however it was written.
+//! Fields of a SKILL.md's head, each in one form regardless of its spelling.
 
 use crate::{
     ToolGrant, Warning,
@@ -8,60 +8,60 @@ use crate::{
 };
 use octo_protocol::Effort;
 
-/// The most characters of a description, as in the public format.
+/// Maximum characters of a description, as in the public format.
 pub const MAX_DESCRIPTION: usize = 1_024;
-/// The most characters of any other text that is kept, and entries of any list.
+/// Maximum characters of any other text, and maximum entries of any list.
 const MAX_TEXT: usize = 1_024;
 const MAX_ENTRIES: usize = 200;
-/// The most characters of a key.
+/// Maximum characters of a key.
 const MAX_KEY: usize = 200;
 
-/// The fields of a skill, those missing as they are by default.
+/// Fields of a skill, with defaults for missing ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fields {
-    /// The name as it is written, before it is judged.
+    /// Name as written, not validated.
     pub written_name: Option<String>,
     /// The name in Chinese, for cards.
     pub name_zh: Option<String>,
-    /// What the skill is for; from the first paragraph of the body where the head says nothing.
+    /// Purpose of the skill; taken from the first paragraph of the body if the head has none.
     pub description: String,
-    /// The same in Chinese, for cards.
+    /// Description in Chinese, for cards.
     pub description_zh: Option<String>,
-    /// More on when it is the right one; belongs to the description for a model.
+    /// More on when to use it; part of the description for a model.
     pub when_to_use: Option<String>,
-    /// What is shown behind the name in the composer: `[issue-number]`.
+    /// Hint after the name in the composer: `[issue-number]`.
     pub argument_hint: Option<String>,
-    /// The same in Chinese.
+    /// Hint in Chinese.
     pub argument_hint_zh: Option<String>,
-    /// Names of the arguments, in order: `$name` in the body stands for them.
+    /// Names of the arguments, in order; `$name` in the body inserts one.
     pub arguments: Vec<String>,
-    /// Whether a model may choose it by itself.
+    /// Whether a model may choose it on its own.
     pub model_invocation: Invocable,
-    /// Whether a person may call it by a slash.
+    /// Whether a person may call it with a slash.
     pub person_invocation: Invocable,
-    /// In which profiles there is such a skill.
+    /// Profiles in which the skill exists.
     pub profiles: Profiles,
     /// Where it runs.
     pub run: Run,
-    /// The model it asks for: a name, or `lite`. None is the model of the session.
+    /// Requested model: a name, or `lite`. `None` is the model of the session.
     pub model: Option<String>,
-    /// How much its model should think.
+    /// Requested reasoning effort.
     pub effort: Option<Effort>,
-    /// Patterns of files it is about: a hint when it may be of use.
+    /// Patterns of relevant files: a hint for when it may be useful.
     pub paths: Vec<String>,
-    /// Tools that it asks to use without a question.
+    /// Tools that it requests to use without a question.
     pub allowed_tools: Vec<ToolGrant>,
-    /// Octo's tools that are denied while it runs as a sub-agent.
+    /// Octo's tools that are denied while it runs in a sub-agent.
     pub forbidden_tools: Vec<&'static str>,
-    /// Under which licence it may be used.
+    /// Its licence.
     pub license: Option<String>,
-    /// What it needs around it.
+    /// Its environment requirements.
     pub compatibility: Option<String>,
-    /// Further remarks, in order.
+    /// Additional metadata, in order.
     pub metadata: Vec<(String, String)>,
 }
 
-/// Whether a skill may be called in some way.
+/// Whether a skill may be called in a given way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Invocable {
     /// It may.
@@ -77,14 +77,14 @@ pub enum Run {
     /// In the conversation that calls it.
     #[default]
     Inline,
-    /// As a sub-agent, whose summary comes back.
+    /// In a sub-agent, which returns a summary.
     Fork {
-        /// The kind of sub-agent it asks for.
+        /// Requested kind of sub-agent.
         agent: Option<String>,
     },
 }
 
-/// In which profiles there is a skill.
+/// Profiles in which a skill exists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Profiles {
     /// In all of them.
@@ -95,7 +95,7 @@ pub enum Profiles {
 }
 
 impl Profiles {
-    /// Whether the profile is one of them.
+    /// Returns whether the profile is one of them.
     pub fn has(&self, profile: &str) -> bool {
         match self {
             Self::All => true,
@@ -104,7 +104,7 @@ impl Profiles {
     }
 }
 
-/// Reads the fields; what is odd is put right and said.
+/// Reads the fields; irregularities are repaired and reported.
 pub(crate) fn read(front: &FrontMatter, body: &str, warnings: &mut Vec<Warning>) -> Fields {
     let mut reader = Reader { front, warnings };
     let description = reader.description(body);
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
         self.warnings.push(Warning::new(key).arg("field", field));
     }
 
-    /// The value of a key. An exported skill has the keys that are none of the public format in its metadata.
+    /// Returns the value of a key. An exported skill stores keys outside the public format in its metadata.
     fn value(&self, key: &str) -> Option<&'a Yaml> {
         let front: &'a FrontMatter = self.front;
         let own = front.get(key).filter(|value| !value.is_null());
@@ -197,7 +197,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text on one line. `[issue-number]` without quotes is a list to YAML, and was meant as it is written.
+    /// Returns a text on one line. `[issue-number]` without quotes is a list to YAML, but is intended
+    /// literally.
     fn text(&mut self, key: &str) -> Option<String> {
         let value = self.value(key)?;
         if matches!(value, Yaml::Map(_)) {
@@ -236,7 +237,7 @@ impl<'a> Reader<'a> {
         cut(&text, MAX_DESCRIPTION)
     }
 
-    /// Several texts: a list, or one text separated by blanks and commas.
+    /// Returns several texts: a list, or one text separated by spaces and commas.
     fn list(&mut self, key: &str) -> Vec<String> {
         let mut items = match self.value(key) {
             None => return Vec::new(),
@@ -255,7 +256,8 @@ impl<'a> Reader<'a> {
         items.iter().map(|item| cut(item, MAX_TEXT)).collect()
     }
 
-    /// A yes or no. Only `true` and `false` are that in a file; what else is clear is taken and said.
+    /// Returns a yes or no. Only `true` and `false` are valid in a file; other clear values are accepted and
+    /// reported.
     fn switch(&mut self, key: &str) -> Option<bool> {
         let value = self.value(key)?;
         let text = value.on_one_line();
@@ -267,7 +269,7 @@ impl<'a> Reader<'a> {
         let is_word = matches!(value, Yaml::Text { text, .. }
             if matches!(text.as_str(), "true" | "True" | "TRUE" | "false" | "False" | "FALSE"));
         let is_plain = matches!(value, Yaml::Text { style: Style::Plain, .. });
-        // In metadata everything is a text.
+        // In metadata everything is text.
         let is_as_it_should = is_word && (is_plain || self.front.get(key).is_none());
         if !is_as_it_should {
             let known =
@@ -310,7 +312,7 @@ impl<'a> Reader<'a> {
         grants
     }
 
-    /// A tool is denied as a whole, also where a skill wants only some of its uses denied.
+    /// Returns the denied tools. A tool is denied as a whole, even if a skill denies only some of its uses.
     fn forbidden_tools(&mut self) -> Vec<&'static str> {
         let written = [self.list("forbidden_tools"), self.list("disallowed-tools")].concat();
         let mut tools = Vec::new();
@@ -343,8 +345,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where it runs and for whom. With `context: fork`, `agent` is the kind of sub-agent; otherwise it names
-    /// profiles.
+    /// Reads where it runs and for whom. With `context: fork`, `agent` is the kind of sub-agent; otherwise it
+    /// names profiles.
     fn run(&mut self, fields: &mut Fields) {
         let by_context = match self.text("context").as_deref() {
             Some("fork") => true,
@@ -369,10 +371,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What stands in metadata before a key that is none of the public format.
+/// Metadata prefix of keys outside the public format.
 pub(crate) const EXPORTED: &str = "octo-";
 
-/// Keys an exported skill has in its metadata.
+/// Keys that an exported skill stores in its metadata.
 pub(crate) const OWN_KEYS: &[&str] = &[
     "name_zh",
     "description_zh",
@@ -401,13 +403,13 @@ fn exported<'a>(front: &'a FrontMatter, key: &str) -> Option<&'a Yaml> {
     entries.iter().find(|(written, _)| is_it(written)).map(|(_, value)| value)
 }
 
-/// The text on one line, runs of blanks as one.
+/// Returns the text on one line, with runs of white space as one space.
 pub(crate) fn collapse(text: &str) -> String {
     let printable = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>();
     printable.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// At most `most` characters, the last of them `…` where something was cut.
+/// Returns at most `most` characters, ending in `…` if truncated.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -417,7 +419,7 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     kept
 }
 
-/// The first paragraph that is none of a heading, a rule and a fence; a heading where there is nothing else.
+/// Returns the first paragraph that is not a heading, a rule or a fence; a heading if there is nothing else.
 fn first_paragraph(body: &str) -> String {
     let mut heading = None;
     let mut paragraph: Vec<&str> = Vec::new();

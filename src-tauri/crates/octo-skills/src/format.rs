@@ -1,4 +1,4 @@
-//! SKILL.md: read leniently, so that it always yields something.
+//! Reads SKILL.md leniently, so there is always a result.
 
 use crate::{
     Warning,
@@ -7,28 +7,28 @@ use crate::{
     name::{is_name, public_name},
 };
 
-/// The most bytes of a SKILL.md.
+/// Maximum bytes of a SKILL.md.
 pub const MAX_SKILL_BYTES: u64 = 256 << 10;
 
-/// A SKILL.md as it was read.
+/// A parsed SKILL.md.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// What the skill is called by; always a usable name.
+    /// Name of the skill; always usable.
     pub name: String,
     /// Its fields.
     pub fields: Fields,
-    /// Its whole head, unknown keys too, for writing it again.
+    /// Its whole head, including unknown keys, for rewriting it.
     pub front: FrontMatter,
     /// Its instructions.
     pub body: String,
-    /// What was repaired or ignored.
+    /// Notes on repaired and ignored parts.
     pub warnings: Vec<Warning>,
-    /// Why it cannot be used.
+    /// Reason why it cannot be used.
     pub error: Option<Warning>,
 }
 
 impl Document {
-    /// One that cannot be read.
+    /// Returns the document for an unreadable file.
     pub(crate) fn unreadable(folder: &str, error: Warning) -> Self {
         let mut warnings = Vec::new();
         let name = choose_name(None, folder, &mut warnings);
@@ -43,7 +43,7 @@ impl Document {
     }
 }
 
-/// Reads a SKILL.md; `folder` is the name of the folder it lies in. It never fails: what cannot be used carries its
+/// Reads a SKILL.md; `folder` is the name of its folder. Never fails: an unusable skill has a
 /// [`Document::error`].
 pub fn read(bytes: &[u8], folder: &str) -> Document {
     if bytes.len() as u64 > MAX_SKILL_BYTES {
@@ -70,7 +70,7 @@ pub(crate) fn too_large(bytes: u64) -> Warning {
     Warning::new("skills.error.too_large").arg("size", bytes >> 10).arg("most", MAX_SKILL_BYTES >> 10)
 }
 
-/// The text of a file: UTF-8, with a mark of its order before it also UTF-16. None where it is no text.
+/// Decodes the text of a file: UTF-8, or UTF-16 with a byte order mark. `None` if it is not text.
 fn decode(bytes: &[u8], warnings: &mut Vec<Warning>) -> Option<String> {
     let wide = |from: fn([u8; 2]) -> u16, bytes: &[u8]| {
         let units: Vec<u16> = bytes.as_chunks::<2>().0.iter().map(|pair| from(*pair)).collect();
@@ -94,7 +94,7 @@ fn decode(bytes: &[u8], warnings: &mut Vec<Warning>) -> Option<String> {
     Some(text)
 }
 
-/// The written name where it is one, else the folder's, else one made from either.
+/// Returns the written name if valid, otherwise the folder's, otherwise one derived from either.
 fn choose_name(written: Option<&str>, folder: &str, warnings: &mut Vec<Warning>) -> String {
     if let Some(written) = written {
         if is_name(written) {

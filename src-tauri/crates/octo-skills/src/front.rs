@@ -1,39 +1,39 @@
-//! Front matter: the YAML between two lines of `---` at the head of a Markdown file.
+//! Front matter: the YAML between two `---` lines at the start of a Markdown file.
 
 use crate::{
     Warning,
     yaml::{self, Yaml, YamlError},
 };
 
-/// The keys and values at the head of a file, in its order. Memory files have the same kind of head.
+/// Keys and values at the start of a file, in order. Memory files have the same kind of head.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FrontMatter {
     entries: Vec<(String, Yaml)>,
 }
 
-/// A Markdown file, taken apart.
+/// A Markdown file, split into its parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// Its head; empty where it has none.
+    /// Its head; empty if it has none.
     pub front: FrontMatter,
-    /// What comes after it, without the blank lines around.
+    /// Text after it, without surrounding blank lines.
     pub body: String,
-    /// What had to be repaired.
+    /// Repairs that were necessary.
     pub warnings: Vec<Warning>,
 }
 
 impl FrontMatter {
-    /// The keys and values, in order.
+    /// Returns the keys and values, in order.
     pub fn entries(&self) -> &[(String, Yaml)] {
         &self.entries
     }
 
-    /// The value of a key. `-` and `_` are the same in a key, and so are large and small letters.
+    /// Returns the value of a key. In a key, `-` and `_` are equal, and case is ignored.
     pub fn get(&self, key: &str) -> Option<&Yaml> {
         self.entries.iter().find(|(known, _)| is_key(known, key)).map(|(_, value)| value)
     }
 
-    /// Gives a key a value: where it stands, or at the end.
+    /// Sets a key's value, in its existing position or at the end.
     pub fn set(&mut self, key: &str, value: Yaml) {
         match self.entries.iter_mut().find(|(known, _)| is_key(known, key)) {
             Some((_, present)) => *present = value,
@@ -41,12 +41,12 @@ impl FrontMatter {
         }
     }
 
-    /// Takes a key away.
+    /// Removes a key.
     pub fn remove(&mut self, key: &str) {
         self.entries.retain(|(known, _)| !is_key(known, key));
     }
 
-    /// The file with this head: every key kept, in order. What is read from it is the same again.
+    /// Returns the file with this head: every key kept, in order. Reading it again yields the same head.
     pub fn with_body(&self, body: &str) -> String {
         let body = trimmed(body);
         let end = if body.is_empty() { "" } else { "\n" };
@@ -57,7 +57,7 @@ impl FrontMatter {
     }
 }
 
-/// Without blanks around, and without a mark of the byte order that was pasted with them.
+/// Trims white space, and a byte order mark that was pasted with it.
 fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
@@ -67,8 +67,8 @@ pub(crate) fn is_key(written: &str, key: &str) -> bool {
     written.trim().chars().map(fold).eq(key.chars().map(fold))
 }
 
-/// Takes a file apart. It never fails: what cannot be read as YAML is read line by line, and what cannot be read
-/// at all is part of the body.
+/// Splits a file into its parts. Never fails: a head that is invalid YAML is read line by line, and unreadable
+/// text becomes part of the body.
 pub fn take_apart(text: &str) -> Parts {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
     let Some((head, body)) = split(&text) else {
@@ -89,7 +89,7 @@ pub fn take_apart(text: &str) -> Parts {
     }
 }
 
-/// The head and the rest, where the first line is `---` and a later one closes it.
+/// Returns the head and the rest, if the first line is `---` and a later one closes it.
 fn split(text: &str) -> Option<(&str, &str)> {
     let (first, rest) = text.split_once('\n')?;
     if first.trim_end() != "---" {
@@ -106,7 +106,7 @@ fn split(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The entries; none where the text between the lines is no front matter at all.
+/// Parses the entries; `None` if the text between the lines is not front matter at all.
 fn read(head: &str, warnings: &mut Vec<Warning>) -> Option<Vec<(String, Yaml)>> {
     match yaml::parse(head) {
         Ok(None) => Some(Vec::new()),
@@ -116,7 +116,7 @@ fn read(head: &str, warnings: &mut Vec<Warning>) -> Option<Vec<(String, Yaml)>> 
             Some(Vec::new())
         }
         Ok(Some(value)) if value.is_null() => Some(Vec::new()),
-        // Two rules around a paragraph, or words somebody thought were front matter.
+        // Two rules around a paragraph, or text that only looks like front matter.
         Ok(Some(Yaml::Text { .. })) => {
             warnings.push(Warning::new("skills.warning.front_unreadable"));
             None
@@ -135,8 +135,8 @@ fn read(head: &str, warnings: &mut Vec<Warning>) -> Option<Vec<(String, Yaml)>> 
     }
 }
 
-/// Each entry for itself, so that one that is wrong does not cost the others. One that is no YAML is taken as the
-/// text it is: an unquoted `: ` in a description is the usual reason.
+/// Reads each entry separately, so a wrong one does not affect the others. Invalid YAML is taken as plain text:
+/// an unquoted `: ` in a description is the usual reason.
 fn read_by_lines(head: &str, warnings: &mut Vec<Warning>) -> Vec<(String, Yaml)> {
     let mut chunks: Vec<(&str, Vec<&str>)> = Vec::new();
     let mut ignored = 0;
@@ -172,7 +172,7 @@ fn read_by_lines(head: &str, warnings: &mut Vec<Warning>) -> Vec<(String, Yaml)>
     entries
 }
 
-/// The key of a line that begins an entry.
+/// Returns the key of a line that begins an entry.
 fn key_of(line: &str) -> Option<&str> {
     let (key, value) = line.split_once(':')?;
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -180,7 +180,7 @@ fn key_of(line: &str) -> Option<&str> {
     (is_key && (value.is_empty() || value.starts_with([' ', '\t']))).then(|| key.trim_end())
 }
 
-/// The lines of an entry as one text: its value, without the marks and quotes somebody tried to write.
+/// Joins the lines of an entry into its value, without attempted marks and quotes.
 fn as_text(lines: &[&str]) -> String {
     let first = lines.first().and_then(|line| line.split_once(':')).map_or("", |(_, value)| value.trim());
     let first = if matches!(first, "|" | ">" | "|-" | ">-" | "|+" | ">+") { "" } else { first };
@@ -193,7 +193,7 @@ fn as_text(lines: &[&str]) -> String {
     unquoted.map_or_else(|| text.clone(), str::to_owned)
 }
 
-/// The entries with each key once: the first counts.
+/// Removes duplicate keys: the first counts.
 fn once_each(entries: Vec<(String, Yaml)>, warnings: &mut Vec<Warning>) -> Vec<(String, Yaml)> {
     let mut kept: Vec<(String, Yaml)> = Vec::with_capacity(entries.len());
     for (key, value) in entries {

@@ -1,7 +1,8 @@
-//! Taking in skills from a folder, a zip file or a cloned repository.
+//! Installs skills from a folder, a zip file or a cloned repository.
 //!
-//! What is looked at is read once and kept, so what the person saw is what is written: nothing is read from the source
-//! again. Nothing is written before [`install`], and that never takes the place of anything unasked.
+//! An inspection reads the source once and keeps the content, so the installed files are exactly those the
+//! person saw: the source is not read again. Nothing is written before [`install`], which never replaces
+//! anything without consent.
 
 mod archive;
 mod error;
@@ -25,98 +26,99 @@ use std::{
 };
 pub use write::{Installed, OnConflict, clear_unfinished, install};
 
-/// Where skills are taken from. Fetching is the caller's: this reads what lies on the disk.
+/// Source of skills. The caller fetches it: this module reads from disk.
 #[derive(Clone, Copy, Debug)]
 pub enum InstallSource<'a> {
-    /// A folder, also that of a cloned repository.
+    /// A folder, possibly of a cloned repository.
     Folder(&'a Path),
     /// A zip file.
     Zip(&'a Path),
 }
 
-/// What a source holds.
+/// Content of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inspection {
-    /// The skills in it, by their places; at least one.
+    /// Its skills, ordered by path; at least one.
     pub skills: Vec<Candidate>,
-    /// What is to be said of the source.
+    /// Problems of the source.
     pub warnings: Vec<Warning>,
 }
 
-/// A skill that could be installed.
+/// An installable skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {
-    /// What it would be called.
+    /// Name it would get.
     pub name: String,
     /// Its folder in the source, empty for the source itself.
     pub place: String,
-    /// Its fields; among them the tools it asks for.
+    /// Its fields, including the tools it requests.
     pub fields: Fields,
     /// Its instructions.
     pub body: String,
     /// Its files, by path.
     pub files: Vec<CandidateFile>,
-    /// Commands its instructions want to run when it is used.
+    /// Commands that its instructions run on use.
     pub commands: Vec<String>,
-    /// What was repaired, left out or ignored.
+    /// Notes on repaired, omitted and ignored parts.
     pub warnings: Vec<Warning>,
-    /// Why it cannot be installed.
+    /// Reason why it cannot be installed.
     pub error: Option<Warning>,
-    /// What has its name already.
+    /// Existing skills and folders with its name.
     pub conflicts: Vec<Conflict>,
     contents: Vec<Gathered>,
     document: Document,
 }
 
-/// A file of a skill that could be installed.
+/// A file of an installable skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CandidateFile {
-    /// Its path in the skill's folder, with `/`.
+    /// Path in the skill's folder, with `/`.
     pub path: String,
-    /// Its length in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Whether it is something that can be run.
+    /// Whether it can be executed.
     pub kind: CandidateKind,
 }
 
-/// Whether a file can be run.
+/// Whether a file can be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CandidateKind {
-    /// It is only read.
+    /// Not executable.
     Plain,
-    /// A script: text that a program runs.
+    /// A script: text that a program executes.
     Script,
-    /// A program, which nobody can read.
+    /// A binary program, which a person cannot review.
     Program,
 }
 
-/// A skill of the same name, or a folder where it would lie.
+/// A skill of the same name, or a folder at its destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// Where it comes from; none where the folder holds no skill of that name.
+    /// Its source; `None` if the folder contains no skill of that name.
     pub source: Option<SkillOrigin>,
     /// Its folder.
     pub folder: PathBuf,
 }
 
 impl Candidate {
-    /// The bytes of all its files.
+    /// Returns the total bytes of its files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// The text of one of its files, for the person to read before it is installed; none where there is no such file
-    /// or it is no text.
+    /// Returns the text of one of its files, for review before installation; `None` if the file does not exist
+    /// or is not text.
     pub fn text(&self, path: &str) -> Option<&str> {
         let file = self.contents.iter().find(|file| file.path == path)?;
         std::str::from_utf8(&file.content).ok()
     }
 }
 
-/// Looks at a source: everything that would be installed in the folder `into`, and what stands against it.
+/// Inspects a source: everything that would be installed in the folder `into`, and the conflicts.
 ///
 /// # Errors
-/// [`InstallError`]: the source cannot be read, is too large, holds no skill, or was made to write elsewhere.
+/// Returns an [`InstallError`]: the source cannot be read, is too large, contains no skill, or was crafted to
+/// write elsewhere.
 pub fn inspect(
     source: InstallSource<'_>,
     into: &Path,
@@ -152,7 +154,7 @@ fn is_skill_file(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.eq_ignore_ascii_case(SKILL_FILE))
 }
 
-/// The folders with a SKILL.md, those inside of another one not counted, sorted.
+/// Returns the folders with a SKILL.md, sorted, without those inside another one.
 fn roots(files: &[Gathered]) -> Vec<String> {
     let mut all: Vec<String> = files
         .iter()
@@ -170,7 +172,7 @@ fn roots(files: &[Gathered]) -> Vec<String> {
     roots
 }
 
-/// The path from a folder on; none where it does not lie below it.
+/// Returns the path relative to a folder; `None` if it is not below it.
 fn below<'a>(folder: &str, path: &'a str) -> Option<&'a str> {
     if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
 }
@@ -219,7 +221,7 @@ fn candidate(root: &str, folder: &str, inside: Vec<Gathered>) -> Candidate {
     }
 }
 
-/// The commands in the instructions, as they are written.
+/// Returns the commands in the instructions, as written.
 fn commands(document: &Document) -> Vec<String> {
     let nothing = Invocation { arguments: "", session: "", from: InvokedFrom::Tool, home: None, values: &[] };
     let fields = Fields::default();
@@ -230,7 +232,7 @@ fn commands(document: &Document) -> Vec<String> {
         .collect()
 }
 
-/// Ends of names of files that a program runs.
+/// File name extensions of scripts.
 const SCRIPTS: &[&str] = &[
     "sh",
     "bash",
@@ -256,12 +258,12 @@ const SCRIPTS: &[&str] = &[
     "r",
     "jl",
 ];
-/// Ends of names of programs and what belongs to them.
+/// File name extensions of programs and their libraries.
 const PROGRAMS: &[&str] = &[
     "exe", "dll", "so", "dylib", "com", "msi", "scr", "jar", "class", "pyc", "wasm", "app", "bin", "deb",
     "rpm", "pkg",
 ];
-/// How programs begin: ELF, Windows, and macOS in its four ways.
+/// Magic numbers of programs: ELF, Windows, and the four of macOS.
 const MAGIC: &[&[u8]] =
     &[b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xfe\xed\xfa\xcf", b"\xca\xfe\xba\xbe"];
 

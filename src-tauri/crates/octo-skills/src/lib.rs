@@ -1,15 +1,16 @@
 //! Skills: folders with a SKILL.md, which teach Octo a kind of work.
 //!
-//! * [`read`] reads a SKILL.md, and never fails to yield something; [`take_apart`] reads the head of any Markdown file.
-//! * [`discover`] finds the skills below [`Roots`] and settles which of one name is used: a [`Catalogue`].
-//! * [`listing`] and [`announce`] tell a model of them; [`skill_call`] and [`Catalogue::call`] are the one way to
-//!   call one, for window, headless form and schedule.
-//! * [`expand`] makes instructions of one. It runs nothing and reads no environment.
-//! * [`to_public`], [`validate`] and [`export`] give one away in the public format; [`inspect`] and [`install`] take one
-//!   in. [`Watch`] tells of changes.
+//! * [`read`] parses a SKILL.md and always returns a result; [`take_apart`] parses the head of any Markdown
+//!   file.
+//! * [`discover`] finds the skills below [`Roots`] and decides which one of each name is used: a [`Catalogue`].
+//! * [`listing`] and [`announce`] describe them to a model; [`skill_call`] and [`Catalogue::call`] are the only
+//!   way to call one, for window, headless form and schedule.
+//! * [`expand`] turns one into instructions. It runs nothing and reads no environment.
+//! * [`to_public`], [`validate`] and [`export`] publish one in the public format; [`inspect`] and [`install`]
+//!   install one. [`Watch`] reports changes.
 //!
-//! Whoever wrote a skill is not believed: sizes are bounded, links are not followed out of a root, and a skill of the
-//! session's folder is not told to a model before the person accepted it.
+//! The author of a skill is not trusted: sizes are bounded, links are not followed out of a root, and no model
+//! sees a skill of the session's folder until the person accepts it.
 
 mod catalogue;
 mod discovery;

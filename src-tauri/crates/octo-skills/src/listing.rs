@@ -1,13 +1,13 @@
-//! The skills as a model is told of them.
+//! Describes the skills to a model.
 
 use crate::{
     Catalogue, Skill,
     fields::{collapse, cut},
 };
 
-/// The most characters of one description in the list.
+/// Maximum characters of one description in the list.
 pub const MAX_LISTED: usize = 300;
-/// The most characters of the files one is for.
+/// Maximum characters of a skill's file patterns.
 const MAX_PATHS: usize = 100;
 /// Bytes of text that count as one token.
 const BYTES_PER_TOKEN: usize = 4;
@@ -19,9 +19,9 @@ A skill is a set of instructions for one kind of work. When a task fits a descri
 name before you begin; where several fit, only with the best one.
 ";
 
-/// The list for the prompt of a session in this profile, at most `budget` tokens long (4 bytes each). What does not
-/// fit is left out from the end: those that came with Octo first. Empty where there is nothing to list. The same
-/// skills give the same bytes.
+/// Returns the list for the prompt of a session in this profile, at most `budget` tokens long (4 bytes each).
+/// Excess skills are omitted from the end: the bundled ones first. Empty if there is nothing to list. The same
+/// skills yield the same bytes.
 pub fn listing(catalogue: &Catalogue, profile: &str, budget: usize) -> String {
     let skills = catalogue.for_model(profile);
     let room = budget.saturating_mul(BYTES_PER_TOKEN);
@@ -31,7 +31,7 @@ pub fn listing(catalogue: &Catalogue, profile: &str, budget: usize) -> String {
     if whole <= room {
         text.extend(lines.iter().map(String::as_str));
     } else {
-        // Room for the longest number the remark can have.
+        // Space for the longest possible number in the remark.
         let reserved = left_out(lines.len()).len();
         let mut listed = 0;
         for line in &lines {
@@ -53,7 +53,8 @@ fn left_out(count: usize) -> String {
     format!("\n({count} more are not listed; the person may name them.)")
 }
 
-/// What is appended to a conversation when skills appear in it: the prompt itself stays as it is. Empty for none.
+/// Returns the text appended to a conversation when skills appear in it: the prompt itself does not change.
+/// Empty for none.
 pub fn announce(skills: &[&Skill]) -> String {
     if skills.is_empty() {
         return String::new();

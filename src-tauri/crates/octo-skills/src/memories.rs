@@ -1,8 +1,8 @@
-//! What Octo remembers between sessions: a Markdown file a topic, in one flat folder of the home.
+//! Octo's memories across sessions: one Markdown file per topic, in one flat folder of the home.
 //!
-//! A file begins with `topic` and `description` between two `---` lines; the rest is what is remembered. How recent a
-//! memory is, is the file's own time: it is written when the memory is, and set when the memory was recalled. A file
-//! somebody wrote by hand is read as far as it can be: without a head its name is its topic.
+//! A file begins with `topic` and `description` between two `---` lines; the rest is the memory. A memory's age
+//! is the file's modification time, which is updated when the memory is written or recalled. A hand-written
+//! file is read leniently: without a head, its name is its topic.
 
 use crate::{FrontMatter, Yaml, take_apart};
 use octo_protocol::MEMORY_BODY;
@@ -13,15 +13,15 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// Files that are looked at; a folder with more is not one of memories.
+/// Maximum files inspected; a folder with more is not one of memories.
 const MAX_FILES: usize = 2_000;
-/// The largest file that is read, in bytes.
+/// Maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 50_000;
-/// Characters of a topic, and of a description.
+/// Maximum characters of a topic, and of a description.
 const MAX_LINE: usize = 200;
-/// Memories that are listed to a model.
+/// Maximum memories listed to a model.
 const LISTED: usize = 20;
-/// Characters of the body that a card shows.
+/// Characters of the body shown on a card.
 const PREVIEW: usize = 200;
 
 /// The folder of memories.
@@ -33,82 +33,82 @@ pub struct Memories {
 /// A memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// The name of its file.
+    /// Its file name.
     pub file: String,
     /// Its topic.
     pub topic: String,
-    /// What is in it, one line; empty where it does not say.
+    /// Summary on one line; empty if missing.
     pub description: String,
-    /// What is remembered.
+    /// Its content.
     pub body: String,
-    /// When it was last written or recalled, in milliseconds since the Unix epoch.
+    /// Last written or recalled, in milliseconds since the Unix epoch.
     pub at: i64,
     /// The file's size in bytes.
     pub size: u64,
-    /// What stands for the file's content: a hash.
+    /// Hash of the file's content.
     pub version: String,
 }
 
 impl Memory {
-    /// The first words of the body, on one line.
+    /// Returns the beginning of the body, on one line.
     pub fn preview(&self) -> String {
         let line = one_line(&self.body);
         line.chars().take(PREVIEW).collect()
     }
 }
 
-/// What a memory is to say.
+/// Content of a memory to write.
 #[derive(Clone, Copy, Debug)]
 pub struct NewMemory<'a> {
     /// Its topic.
     pub topic: &'a str,
-    /// What is in it, one line.
+    /// Summary on one line.
     pub description: &'a str,
-    /// What is remembered.
+    /// Its content.
     pub body: &'a str,
 }
 
-/// Why a memory could not be read or written. Nothing was changed.
+/// Error of reading or writing a memory. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
-    /// The name is not one of a memory.
+    /// Not a valid name of a memory.
     #[error("\"{0}\" is no name of a memory: letters, digits, dots, dashes and .md at the end")]
     Name(String),
-    /// There is no such memory.
+    /// The memory does not exist.
     #[error("there is no memory {0}")]
     Missing(String),
-    /// A memory of that name is there already.
+    /// A memory of that name already exists.
     #[error("there is a memory {0} already")]
     Taken(String),
-    /// Somebody else changed it meanwhile.
+    /// It was changed elsewhere in the meantime.
     #[error("{0} was changed meanwhile")]
     Changed(String),
     /// The body is too long.
     #[error("the body has {0} characters, and {MEMORY_BODY} is the most")]
     TooLong(usize),
-    /// It says nothing.
+    /// It has no content.
     #[error("a memory needs a topic and a body")]
     Empty,
-    /// The file is not one that can be read: too large, not text, or not a file.
+    /// The file cannot be read: too large, not text, or not a file.
     #[error("{0} is no text file of a memory")]
     Unreadable(String),
-    /// The disk says no.
+    /// Error of the disk.
     #[error(transparent)]
     Disk(#[from] io::Error),
 }
 
 impl Memories {
-    /// Those in `folder`, which need not be there.
+    /// Opens the memories in `folder`, which need not exist.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// All of them, newest first. One that cannot be read is left out.
+    /// Returns all of them, newest first. Omits unreadable ones.
     pub fn list(&self) -> Vec<Memory> {
         let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
         let mut all: Vec<Memory> = entries
@@ -121,7 +121,7 @@ impl Memories {
         all
     }
 
-    /// Those that contain all words of `query`, in whatever letters, newest first.
+    /// Returns those that contain all words of `query`, ignoring case, newest first.
     pub fn search(&self, query: &str) -> Vec<Memory> {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         let mut all = self.list();
@@ -133,7 +133,7 @@ impl Memories {
         all
     }
 
-    /// One of them.
+    /// Returns one of them.
     pub fn get(&self, file: &str) -> Result<Memory, MemoryError> {
         let path = self.path(file)?;
         let unreadable = || MemoryError::Unreadable(file.to_owned());
@@ -144,7 +144,7 @@ impl Memories {
             }
             Err(error) => return Err(error.into()),
         };
-        // A link could lead anywhere, and what is read here reaches a model.
+        // A link could lead anywhere, and a model sees the content.
         if !about.is_file() || about.len() > MAX_BYTES {
             return Err(unreadable());
         }
@@ -167,7 +167,7 @@ impl Memories {
         })
     }
 
-    /// Writes a memory that was not there. Its file is named by its topic.
+    /// Writes a new memory. Its file is named after its topic.
     pub fn add(&self, new: NewMemory<'_>) -> Result<Memory, MemoryError> {
         let file = file_name(new.topic);
         if self.path(&file)?.symlink_metadata().is_ok() {
@@ -176,7 +176,7 @@ impl Memories {
         self.put(&file, new)
     }
 
-    /// Writes a memory in place of what `version` stands for.
+    /// Overwrites a memory, if its version is still `version`.
     pub fn change(&self, file: &str, new: NewMemory<'_>, version: &str) -> Result<Memory, MemoryError> {
         if self.get(file)?.version != version {
             return Err(MemoryError::Changed(file.to_owned()));
@@ -184,7 +184,7 @@ impl Memories {
         self.put(file, new)
     }
 
-    /// A memory was recalled: it is among the newest again.
+    /// Records that a memory was recalled, which makes it one of the newest.
     pub fn recalled(&self, file: &str) -> Result<(), MemoryError> {
         let path = self.path(file)?;
         if !path.symlink_metadata().is_ok_and(|about| about.is_file()) {
@@ -195,7 +195,7 @@ impl Memories {
         Ok(())
     }
 
-    /// Where a memory's file is, whether it is there or not.
+    /// Returns the path of a memory's file, whether or not it exists.
     pub fn path(&self, file: &str) -> Result<PathBuf, MemoryError> {
         let stem = file.strip_suffix(".md").unwrap_or_default();
         let is_name = !stem.is_empty()
@@ -205,7 +205,7 @@ impl Memories {
         if is_name { Ok(self.folder.join(file)) } else { Err(MemoryError::Name(file.to_owned())) }
     }
 
-    /// The newest memories, a line each, for a model that decides which it needs.
+    /// Returns the newest memories, one line each, for a model to choose from.
     pub fn overview(&self) -> String {
         let all = self.list();
         if all.is_empty() {
@@ -259,7 +259,7 @@ fn line_of(text: &str) -> String {
     cut.trim_end().to_owned()
 }
 
-/// The name of a topic's file. Topics without Latin letters are told apart by a hash.
+/// Returns the file name for a topic. A hash distinguishes topics without Latin letters.
 fn file_name(topic: &str) -> String {
     let topic = line_of(topic).to_lowercase();
     let mut slug = String::new();

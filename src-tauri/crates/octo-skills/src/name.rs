@@ -1,10 +1,10 @@
-//! Names of skills: what may be typed after a slash and stand as a folder's name.
+//! Names of skills: typed after a slash and used as folder names.
 
-/// The most characters of a name, as in the public format.
+/// Maximum characters of a name, as in the public format.
 pub const MAX_NAME: usize = 64;
 
-/// Whether a skill may be called so here: small letters, digits, `-` and `_`, a letter or digit first. The public
-/// format is stricter, see [`is_public_name`].
+/// Returns whether the name is valid in Octo: lower-case letters, digits, `-` and `_`, a letter or digit first.
+/// The public format is stricter, see [`is_public_name`].
 pub fn is_name(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
@@ -12,7 +12,8 @@ pub fn is_name(name: &str) -> bool {
         && name.len() <= MAX_NAME
 }
 
-/// Whether the public format has such names: small letters, digits and single hyphens between them.
+/// Returns whether the name is valid in the public format: lower-case letters, digits and single hyphens
+/// between them.
 pub fn is_public_name(name: &str) -> bool {
     is_name(name)
         && !name.contains('_')
@@ -21,7 +22,7 @@ pub fn is_public_name(name: &str) -> bool {
         && !is_reserved_by_windows(name)
 }
 
-/// Names no folder of Windows can have; a skill is a folder that travels.
+/// Returns whether Windows forbids the name for a folder; a skill's folder is copied between systems.
 fn is_reserved_by_windows(name: &str) -> bool {
     let numbered = |device: &str| {
         name.strip_prefix(device)
@@ -30,7 +31,7 @@ fn is_reserved_by_windows(name: &str) -> bool {
     matches!(name, "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt")
 }
 
-/// A name of the public format made from any text. The same text gives the same name; one without a usable letter
+/// Derives a public-format name from any text. The same text yields the same name; text without a usable letter
 /// is named by its hash.
 pub fn public_name(text: &str) -> String {
     let mut name = String::new();

@@ -1,4 +1,4 @@
-//! The public Agent Skills format, strictly: what is exported keeps to all of its rules.
+//! The public Agent Skills format, strictly: an export follows all of its rules.
 
 use crate::{
     Fields, Invocable, MAX_DESCRIPTION, Profiles, Run, Skill, Warning,
@@ -9,25 +9,25 @@ use crate::{
 };
 use octo_protocol::Effort;
 
-/// The keys the format has.
+/// Keys of the format.
 pub(crate) const PUBLIC_KEYS: &[&str] =
     &["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
-/// The most characters of `compatibility`.
+/// Maximum characters of `compatibility`.
 pub(crate) const MAX_COMPATIBILITY: usize = 500;
 
 /// A SKILL.md in the public format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicSkill {
-    /// Its name, and its folder's.
+    /// Its name, and that of its folder.
     pub name: String,
-    /// The whole file.
+    /// Text of the whole file.
     pub text: String,
-    /// What could not be said in that format as it was.
+    /// Notes on content that the format cannot express unchanged.
     pub notes: Vec<Warning>,
 }
 
-/// Writes a skill in the public format. Fields the format does not have go into `metadata` as texts, where Octo finds
-/// them again; unknown keys are left out, and said.
+/// Converts a skill to the public format. Fields outside the format are stored in `metadata` as texts, where
+/// Octo finds them again; unknown keys are omitted and reported.
 pub fn to_public(skill: &Skill) -> PublicSkill {
     let mut notes = Vec::new();
     let mut front = FrontMatter::default();
@@ -74,7 +74,8 @@ pub fn to_public(skill: &Skill) -> PublicSkill {
     PublicSkill { name, text: front.with_body(&skill.body), notes }
 }
 
-/// The description, with what the format has no field for, and without the brackets it forbids.
+/// Returns the description, including content without a field in the format, and without the forbidden
+/// brackets.
 fn description(fields: &Fields, name: &str, notes: &mut Vec<Warning>) -> String {
     let mut text = fields.description.clone();
     if text.is_empty() {
@@ -91,7 +92,7 @@ fn description(fields: &Fields, name: &str, notes: &mut Vec<Warning>) -> String 
     cut(&text, MAX_DESCRIPTION)
 }
 
-/// What is not as it is by default, as texts.
+/// Returns the fields that differ from their default, as texts.
 fn own_fields(fields: &Fields) -> Vec<(&'static str, String)> {
     let text = |key: &'static str, value: &Option<String>| value.clone().map(|value| (key, value));
     let list = |key: &'static str, values: &[String]| (!values.is_empty()).then(|| (key, values.join(" ")));

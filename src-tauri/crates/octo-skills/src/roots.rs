@@ -1,4 +1,4 @@
-//! The folders in which skills are looked for.
+//! Folders that are searched for skills.
 
 use octo_protocol::SkillOrigin;
 use std::path::{Path, PathBuf};
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 /// A folder of skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// The folder; it may be missing.
+    /// The folder; it may not exist.
     pub path: PathBuf,
-    /// What the skills in it are.
+    /// Source of the skills in it.
     pub source: SkillOrigin,
-    /// The session's folder, which the root must not leave.
+    /// The session's folder, which the root must stay inside.
     pub(crate) within: Option<PathBuf>,
 }
 
-/// The folders in which skills are looked for.
+/// Folders that are searched for skills.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Roots {
     roots: Vec<Root>,
 }
 
-/// Which programs' folders are read too.
+/// Which other programs' folders are also read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Foreign {
     /// `.claude/skills`.
@@ -32,15 +32,16 @@ pub struct Foreign {
 /// Whether a kind of folder is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
-    /// It is not.
+    /// Not read.
     #[default]
     Off,
-    /// It is; nothing is written there.
+    /// Read, but never written to.
     On,
 }
 
 impl Roots {
-    /// The skills that came with Octo and the person's own: `bundled`, and `skills` in Octo's home.
+    /// Returns the folders of the bundled skills and of the person's own: `bundled`, and `skills` in Octo's
+    /// home.
     pub fn new(bundled: Option<&Path>, octo_home: &Path) -> Self {
         let mut roots = Self::default();
         if let Some(bundled) = bundled {
@@ -50,14 +51,14 @@ impl Roots {
         roots
     }
 
-    /// And those of the session's folder.
+    /// Adds the folder of the session's project.
     #[must_use]
     pub fn with_project(mut self, folder: &Path) -> Self {
         self.add(folder.join(".octo").join("skills"), SkillOrigin::Project, Some(folder));
         self
     }
 
-    /// And those written for other programs: in the person's home, and in the session's folder.
+    /// Adds the folders of other programs: in the person's home, and in the session's folder.
     #[must_use]
     pub fn with_foreign(mut self, foreign: Foreign, person: Option<&Path>, folder: Option<&Path>) -> Self {
         let kinds = [
@@ -78,7 +79,7 @@ impl Roots {
         self
     }
 
-    /// The folders, lowest first.
+    /// Returns the folders, lowest precedence first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Root> {
         self.roots.iter()
     }

@@ -5,38 +5,38 @@ use octo_protocol::SkillOrigin;
 use serde::{Deserialize, Serialize};
 use std::{fmt, path::PathBuf, time::SystemTime};
 
-/// Whether the person answers for a skill.
+/// Whether the person vouches for a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trust {
-    /// It came with Octo, the person put it there, or accepted it for this folder.
+    /// It is bundled, or the person installed it, or accepted it for this folder.
     Trusted,
-    /// It came with a folder and was not accepted: no model is told of it, and it runs no command.
+    /// It was in a session's folder and was not accepted: no model sees it, and it runs no command.
     Untrusted,
 }
 
-/// What the person set for a skill, whatever its file says.
+/// The person's setting for a skill, which overrides its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Usage {
-    /// As its file says.
+    /// As in its file.
     #[default]
     Full,
-    /// A model is told of it, whatever its file says.
+    /// A model sees it, regardless of its file.
     Automatic,
-    /// No model is told of it; it can be called by its name.
+    /// No model sees it; it can be called by name.
     OnRequest,
     /// It is not used at all.
     Off,
 }
 
-/// What a skill's files are, in one number: BLAKE3 over their paths, kinds, modes and contents. Another one means
-/// that something in the folder changed.
+/// Identity of a skill's files: BLAKE3 over their paths, kinds, modes and contents. It changes when anything in
+/// the folder changes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub(crate) [u8; 32]);
 
 impl Fingerprint {
-    /// In hexadecimal, 64 digits.
+    /// Returns it in hexadecimal, 64 digits.
     pub fn to_hex(&self) -> String {
         blake3::Hash::from_bytes(self.0).to_hex().to_string()
     }
@@ -48,44 +48,44 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// A skill that was found. One that cannot be used has an [`Skill::error`].
+/// A discovered skill. An unusable one has an [`Skill::error`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skill {
-    /// What it is called by.
+    /// Name it is called by.
     pub name: String,
-    /// Where it comes from.
+    /// Its source.
     pub source: SkillOrigin,
-    /// Its folder, links followed.
+    /// Its folder, with links resolved.
     pub folder: PathBuf,
-    /// The folder between the root and its own, where it lies in one.
+    /// Folder between the root and its own, if any.
     pub category: Option<String>,
     /// Its fields.
     pub fields: Fields,
-    /// Its whole head, for writing it again.
+    /// Its whole head, for rewriting it.
     pub front: FrontMatter,
-    /// Its instructions, not expanded.
+    /// Its unexpanded instructions.
     pub body: String,
-    /// What was repaired or ignored, and what else its card should say.
+    /// Notes on repaired and ignored parts, and other remarks for its card.
     pub warnings: Vec<Warning>,
-    /// Why it cannot be used.
+    /// Reason why it cannot be used.
     pub error: Option<Warning>,
-    /// Whether the person answers for it.
+    /// Whether the person vouches for it.
     pub trust: Trust,
-    /// What its files are now, for a skill of the session's folder that can be used; none where it has more or larger
-    /// ones than are read, and then it cannot be accepted.
+    /// Current fingerprint of its files, for a usable skill of the session's folder; `None` if they exceed the
+    /// limits, and then it cannot be accepted.
     pub fingerprint: Option<Fingerprint>,
-    /// What the person set for it, see [`Catalogue::set_usage`](crate::Catalogue::set_usage).
+    /// The person's setting, see [`Catalogue::set_usage`](crate::Catalogue::set_usage).
     pub usage: Usage,
-    /// When its SKILL.md was last changed.
+    /// Modification time of its SKILL.md.
     pub modified: Option<SystemTime>,
-    /// The one of the same name that is used in its place.
+    /// Skill of the same name that is used instead.
     pub shadowed_by: Option<ShadowedBy>,
 }
 
-/// What took the place of a skill.
+/// Skill that is used instead of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShadowedBy {
-    /// Where that comes from.
+    /// Its source.
     pub source: SkillOrigin,
     /// Its folder.
     pub folder: PathBuf,
@@ -111,7 +111,7 @@ impl Skill {
         }
     }
 
-    /// Whether a model is told of it, as its author and the person have it.
+    /// Returns whether a model sees it, according to its author and the person.
     pub fn is_automatic(&self) -> bool {
         match self.usage {
             Usage::Full => self.fields.model_invocation == Invocable::Yes,
@@ -120,7 +120,7 @@ impl Skill {
         }
     }
 
-    /// Its SKILL.md as it would be written now, unknown keys kept.
+    /// Returns its SKILL.md as it would be written now, with unknown keys kept.
     pub fn to_text(&self) -> String {
         self.front.with_body(&self.body)
     }

@@ -1,43 +1,43 @@
-//! `/name arguments`: a skill called by a person.
+//! `/name arguments`: a person's call of a skill.
 
 use crate::{Catalogue, Invocable, Skill, Trust, Usage, Warning};
 use octo_protocol::ApiError;
 
-/// A skill called by its name.
+/// A call of a skill by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillCall {
-    /// The name, in small letters.
+    /// The name, in lower case.
     pub name: String,
-    /// Everything behind it, all lines.
+    /// All text after it, including further lines.
     pub arguments: String,
 }
 
-/// Who calls.
+/// Origin of the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// A person, by a slash.
+    /// A person, with a slash.
     Person,
-    /// A model, by its tool.
+    /// A model, with its tool.
     Model,
 }
 
-/// Why a skill is not called. Nothing was sent to a model.
+/// Reason why a skill is not called. Nothing was sent to a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallRefusal {
-    /// There is none of that name.
+    /// No skill has that name.
     #[error("Skill not found: {name}.{}", meant(.near))]
     Unknown {
         /// The name.
         name: String,
-        /// Names near it, best first.
+        /// Similar names, best first.
         near: Vec<String>,
     },
-    /// It cannot be read.
+    /// Octo cannot read it.
     #[error("The skill {name} cannot be used: its SKILL.md cannot be read. Tell the person.")]
     Broken {
         /// Its name.
         name: String,
-        /// Why.
+        /// Reason.
         error: Warning,
     },
     /// The person switched it off.
@@ -46,19 +46,19 @@ pub enum CallRefusal {
         /// Its name.
         name: String,
     },
-    /// It is none for people (`user-invocable: false`).
+    /// People may not call it (`user-invocable: false`).
     #[error("The skill {name} is not for calling by a slash.")]
     NotForPeople {
         /// Its name.
         name: String,
     },
-    /// It is none of this profile.
+    /// It does not exist in this profile.
     #[error("The skill {name} is not for this profile.")]
     NotInProfile {
         /// Its name.
         name: String,
     },
-    /// It came with the folder and was not accepted yet.
+    /// It was in the session's folder and is not accepted yet.
     #[error("The skill {name} came with this folder, and the person has not accepted it. Do not use it.")]
     Untrusted {
         /// Its name.
@@ -88,10 +88,10 @@ impl From<&CallRefusal> for ApiError {
     }
 }
 
-/// Reads a message as a call. A path (`/etc/hosts`), a pattern and a lone slash are none. Whether there is such a
-/// skill is not looked at: see [`Catalogue::call`].
+/// Parses a message as a call. A path (`/etc/hosts`), a pattern and a lone slash do not count. It does not
+/// check that the skill exists: see [`Catalogue::call`].
 pub fn skill_call(text: &str) -> Option<SkillCall> {
-    // A full-width slash is what a Chinese keyboard gives.
+    // Chinese keyboards type a full-width slash.
     let rest = text.trim().strip_prefix(['/', '／'])?;
     let (name, arguments) = match rest.split_once(char::is_whitespace) {
         Some((name, arguments)) => (name, arguments.trim()),
@@ -103,11 +103,11 @@ pub fn skill_call(text: &str) -> Option<SkillCall> {
 }
 
 impl Catalogue {
-    /// The skill of that name, if the caller may use it in this profile. A model may name any skill that is
-    /// trusted, also one it is not told of.
+    /// Returns the skill of that name, if the caller may use it in this profile. A model may name any trusted
+    /// skill, even one it does not see.
     ///
     /// # Errors
-    /// [`CallRefusal`]; the words of its `Display` are for a model.
+    /// Returns a [`CallRefusal`]; its `Display` text is for a model.
     pub fn call(&self, name: &str, profile: &str, caller: Caller) -> Result<&Skill, CallRefusal> {
         let Some(skill) = self.get(name) else {
             let near = self.near(name).into_iter().map(str::to_owned).collect();

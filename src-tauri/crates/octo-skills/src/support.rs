@@ -1,4 +1,4 @@
-//! The files beside a SKILL.md, as a model is told of them.
+//! Describes a skill's other files to a model.
 
 use crate::{
     fields::{collapse, cut},
@@ -6,11 +6,11 @@ use crate::{
 };
 use std::{fmt::Write, path::Path};
 
-/// The most files that are named.
+/// Maximum files listed.
 const MAX_NAMED: usize = 20;
-/// The most characters of one path.
+/// Maximum characters of one path.
 const MAX_PATH: usize = 200;
-/// Folders and files nobody reads: what programs made.
+/// Generated folders and files, which are not worth reading.
 const MADE: &[&str] =
     &["node_modules", "vendor", "__pycache__", "venv", "target", "tmp", "log", "coverage", "dist", "build"];
 
@@ -20,8 +20,8 @@ fn is_left_out(name: &str) -> bool {
         || [".log", ".pyc", ".pyo", ".tmp", "~"].iter().any(|end| name.ends_with(end))
 }
 
-/// The folder and the files in it, sorted; none where there are no files beside the SKILL.md. Links are not named:
-/// what they lead to is no part of the skill.
+/// Returns the folder and its files, sorted; `None` if SKILL.md is the only file. Links are omitted: their
+/// targets are not part of the skill.
 pub(crate) fn block(folder: &Path) -> Option<String> {
     let tree = Tree::look(folder, is_left_out).ok()?;
     let paths: Vec<&str> = tree

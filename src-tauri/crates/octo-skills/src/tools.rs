@@ -1,17 +1,17 @@
-//! Names of tools in skills written for other programs, as the tools of Octo.
+//! Maps the tool names in skills for other programs to Octo's tools.
 
-/// A tool a skill asks for in `allowed-tools`.
+/// A tool that a skill requests in `allowed-tools`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolGrant {
-    /// As it is written: `Bash(git add:*)`.
+    /// The entry as written: `Bash(git add:*)`.
     pub written: String,
-    /// Octo's tool; none where it has nothing of that kind.
+    /// Octo's tool; `None` if it has no equivalent.
     pub tool: Option<&'static str>,
-    /// What stands in brackets: for which commands, files or addresses.
+    /// Text in brackets: the commands, files or addresses it applies to.
     pub pattern: Option<String>,
 }
 
-/// Octo's tools, and the names other programs have for the same.
+/// Octo's tools, and other programs' names for them.
 const TOOLS: &[(&str, &[&str])] = &[
     (
         "terminal",
@@ -34,7 +34,7 @@ const TOOLS: &[(&str, &[&str])] = &[
     ("invoke_skill", &["task", "agent", "skill", "slashcommand"]),
 ];
 
-/// Octo's tool of that name, whatever its case and whoever's name it is.
+/// Returns Octo's tool for a name of any program, ignoring case.
 pub fn octo_tool(name: &str) -> Option<&'static str> {
     let name = name.trim().to_ascii_lowercase().replace('-', "_");
     TOOLS
@@ -46,7 +46,7 @@ pub fn octo_tool(name: &str) -> Option<&'static str> {
 }
 
 impl ToolGrant {
-    /// One entry: a name, and in brackets what it is for.
+    /// Parses one entry: a name, with its scope in brackets.
     pub(crate) fn read(written: &str) -> Self {
         let written = written.trim();
         let (name, pattern) = match written.split_once('(') {
@@ -61,7 +61,7 @@ impl ToolGrant {
     }
 }
 
-/// The entries of a list on one line, separated by blanks or commas. Brackets hold together what is in them.
+/// Splits a list on one line at spaces or commas. Text in brackets stays together.
 pub(crate) fn split_list(text: &str) -> Vec<String> {
     let mut items = vec![String::new()];
     let mut depth = 0_usize;

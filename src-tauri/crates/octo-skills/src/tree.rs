@@ -1,4 +1,4 @@
-//! The files of a skill's folder: sorted, bounded, links never followed.
+//! Lists the files of a skill's folder: sorted, bounded, links never followed.
 
 use crate::Fingerprint;
 use std::{
@@ -7,26 +7,26 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The most entries of one skill that are looked at.
+/// Maximum entries of one skill that are inspected.
 pub const MAX_FILES: usize = 2_000;
-/// The most bytes a skill's files may have together.
+/// Maximum total bytes of a skill's files.
 pub const MAX_BYTES: u64 = 50 << 20;
-/// How deep folders may lie in each other.
+/// Maximum nesting of folders.
 const MAX_DEPTH: usize = 16;
-/// What lies in a folder, sorted by path.
+/// Files in a folder, sorted by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tree {
     pub entries: Vec<Entry>,
-    /// Whether there is more than was looked at.
+    /// Whether the limits cut the listing short.
     pub is_cut: bool,
 }
 
 /// A file below a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// From the folder, with `/` on every system; bytes that are no text replaced.
+    /// Path from the folder, with `/` on every system; invalid text is replaced.
     pub path: String,
-    /// Where it is.
+    /// Full path.
     pub place: PathBuf,
     pub kind: Kind,
 }
@@ -39,7 +39,8 @@ pub(crate) enum Kind {
 }
 
 impl Tree {
-    /// Looks below `folder`, itself no link; `skip` says by path and name which folders and files are left out.
+    /// Lists the files below `folder`, which must not be a link; `skip` excludes folders and files by path and
+    /// name.
     pub(crate) fn look(folder: &Path, skip: impl Fn(&str) -> bool) -> io::Result<Self> {
         let mut tree = Self::default();
         let mut seen = 0;
@@ -80,7 +81,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// The bytes of all files.
+    /// Returns the total bytes of all files.
     pub(crate) fn bytes(&self) -> u64 {
         self.entries
             .iter()
@@ -103,13 +104,13 @@ fn is_executable(_meta: &fs::Metadata) -> bool {
     false
 }
 
-/// What the files of a folder are, in one number; none where there are more than [`MAX_FILES`] or [`MAX_BYTES`], or one
-/// cannot be read. None never equals anything that was accepted.
+/// Computes the fingerprint of a folder's files; `None` if they exceed [`MAX_FILES`] or [`MAX_BYTES`], or one
+/// cannot be read. `None` never equals an accepted fingerprint.
 pub fn fingerprint(folder: &Path) -> Option<Fingerprint> {
     fingerprint_within(folder, &mut Allowance { files: MAX_FILES, bytes: MAX_BYTES })
 }
 
-/// How much may still be read to tell whether skills changed.
+/// Remaining reads for detecting changed skills.
 pub(crate) struct Allowance {
     pub files: usize,
     pub bytes: u64,
@@ -131,7 +132,7 @@ pub(crate) fn fingerprint_within(folder: &Path, allowance: &mut Allowance) -> Op
         match &entry.kind {
             Kind::File { executable, .. } => {
                 let mut content = Vec::new();
-                // The file may grow meanwhile: the limit holds all the same.
+                // The file may grow in the meantime: the limit still applies.
                 let most = allowance.bytes.saturating_add(1);
                 File::open(&entry.place).ok()?.take(most).read_to_end(&mut content).ok()?;
                 allowance.bytes = allowance.bytes.checked_sub(content.len() as u64)?;

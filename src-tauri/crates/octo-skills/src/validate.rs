@@ -1,4 +1,4 @@
-//! Looking a skill's folder over before it is given away or used.
+//! Validates a skill's folder before export or use.
 
 use crate::{
     MAX_DESCRIPTION, Warning,
@@ -12,38 +12,39 @@ use crate::{
 };
 use std::path::Path;
 
-/// How much instructions should be at most, as the format's authors advise: lines, and tokens of 4 bytes.
+/// Recommended maximum length of instructions, as advised by the format's authors: lines, and tokens of 4
+/// bytes.
 const MAX_LINES: usize = 500;
 const MAX_TOKENS: usize = 5_000;
 
-/// By which rules a skill is looked over.
+/// Rules for the validation of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rules {
-    /// Those of the public format: what every program can read.
+    /// Rules of the public format, which every program can read.
     Public,
-    /// The same, with Octo's own keys.
+    /// The public format with Octo's own keys.
     Octo,
 }
 
-/// Something about a skill's folder.
+/// A finding about a skill's folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How much it matters.
+    /// Severity of the finding.
     pub level: Level,
-    /// What it is.
+    /// Message of the finding.
     pub remark: Warning,
 }
 
-/// How much a finding matters.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Worth knowing; it works all the same.
+    /// Worth knowing, but harmless.
     Advice,
-    /// It breaks a rule.
+    /// It violates a rule.
     Fault,
 }
 
-/// Looks a skill's folder over. Nothing found means that it keeps every rule.
+/// Validates a skill's folder. An empty result means that it follows every rule.
 pub fn validate(folder: &Path, rules: Rules) -> Vec<Finding> {
     let mut findings = Findings(Vec::new());
     let folder_name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

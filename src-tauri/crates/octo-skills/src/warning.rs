@@ -1,28 +1,28 @@
-//! What is said about a skill: never prose, always a key and its arguments.
+//! Remarks about a skill: never prose, always a key and its arguments.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A remark on a skill for the person: what was repaired, ignored or refused.
+/// A remark on a skill for the person: a repair, an omission or a refusal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// The key of the words in `ui.json`, `skills.warning.…` or `skills.error.…`.
+    /// Message key in `ui.json`, `skills.warning.…` or `skills.error.…`.
     pub key: &'static str,
-    /// What the words' placeholders stand for.
+    /// Values of the message's placeholders.
     pub args: BTreeMap<String, String>,
 }
 
-/// The most characters of a skill's own text that are shown in a remark on it.
+/// Maximum characters of a skill's own text in a remark on it.
 const MAX_SHOWN: usize = 80;
 
 impl Warning {
-    /// A remark without arguments.
+    /// Creates a remark without arguments.
     pub(crate) fn new(key: &'static str) -> Self {
         Self { key, args: BTreeMap::new() }
     }
 
-    /// The same with an argument. What a skill says of itself may be long and hold anything: it is cut, and
-    /// control characters are taken out.
+    /// Adds an argument. A skill's own text may be long and contain anything: it is truncated, and control
+    /// characters are removed.
     pub(crate) fn arg(mut self, name: &str, value: impl ToString) -> Self {
         self.args.insert(name.to_owned(), shown(&value.to_string()));
         self

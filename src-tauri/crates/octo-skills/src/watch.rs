@@ -1,4 +1,4 @@
-//! Telling that something changed where skills are.
+//! Watches the folders of skills for changes.
 
 use crate::Roots;
 use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
@@ -9,14 +9,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long nothing must happen before it is told: an editor saves in several steps.
+/// Quiet time before a change is reported: an editor saves in several steps.
 const QUIET: Duration = Duration::from_millis(200);
-/// After how long it is told though it goes on.
+/// Maximum delay of a report while changes continue.
 const LONGEST: Duration = Duration::from_secs(2);
-/// How many folders above a root are watched while it does not exist: `.octo` and the folder it lies in.
+/// Number of folders watched above a root that does not exist: `.octo` and its parent.
 const ABOVE: usize = 2;
 
-/// Watches the folders of skills until it is dropped.
+/// Watch on the folders of skills; it ends when dropped.
 #[derive(Debug)]
 pub struct Watch {
     tell: Sender<Heard>,
@@ -29,19 +29,19 @@ enum Heard {
 }
 
 impl Watch {
-    /// Calls `changed` after something changed below one of the roots, also where a root appears that was not there.
-    /// Several changes at once are one. It is called on a thread of its own.
+    /// Calls `changed` after a change below one of the roots, including the appearance of a missing root.
+    /// Simultaneous changes count as one. The call runs on a thread of its own.
     ///
     /// # Errors
-    /// The system cannot watch at all. A folder that cannot be watched is left out.
+    /// Fails if the system cannot watch at all. A folder that cannot be watched is skipped.
     pub fn new(roots: &Roots, changed: impl Fn() + Send + 'static) -> notify::Result<Self> {
         Self::folders(roots.iter().map(|root| root.path.as_path()), changed)
     }
 
-    /// The same for folders of another kind.
+    /// Watches folders of another kind in the same way.
     ///
     /// # Errors
-    /// As of [`Watch::new`].
+    /// Fails like [`Watch::new`].
     pub fn folders<'a>(
         folders: impl Iterator<Item = &'a Path>,
         changed: impl Fn() + Send + 'static,
@@ -50,12 +50,12 @@ impl Watch {
         let events = tell.clone();
         let watcher = RecommendedWatcher::new(
             move |event| {
-                // Nobody listens when the watch is over.
+                // There is no listener after the watch has ended.
                 let _over = events.send(Heard::Event(event));
             },
             Config::default().with_follow_symlinks(false),
         )?;
-        // Some systems tell of real paths only.
+        // Some systems report only real paths.
         let place = |path: &Path| octo_workspace::real(path).unwrap_or_else(|_| path.to_owned());
         let roots = folders.map(place).collect();
         let mut watching = Watching { watcher, roots };
@@ -70,7 +70,7 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended already.
         let _over = self.tell.send(Heard::Stop);
     }
 }
@@ -96,14 +96,14 @@ impl Watching {
                     Err(RecvTimeoutError::Timeout) => break,
                 }
             }
-            // Before it is told: what appears from now on is heard.
+            // Before the report, so later changes are noticed.
             self.arm();
             changed();
         }
     }
 
-    /// Watches each root and the folders it would appear in. All of them each time: one that was removed and made again
-    /// is another one to the system.
+    /// Watches each root and the folders it would appear in. All of them each time: a removed and recreated
+    /// folder is a different one to the system.
     fn arm(&mut self) {
         for root in self.roots.clone() {
             for above in root.ancestors().skip(1).take(ABOVE).filter(|above| above.is_dir()) {
@@ -121,7 +121,8 @@ impl Watching {
         }
     }
 
-    /// Whether it may have changed a skill: it happened below a root, or to a folder above one. Reading is no change.
+    /// Returns whether an event may have changed a skill: it happened below a root, or to a folder above one.
+    /// Reads do not count.
     fn concerns(&self, event: &notify::Result<notify::Event>) -> bool {
         let Ok(event) = event else { return true };
         if event.kind.is_access() {

@@ -1,16 +1,16 @@
-//! YAML as it is written in front matter: a tree of texts, lists and maps.
+//! YAML of front matter: a tree of texts, lists and maps.
 //!
-//! Nothing is guessed: `123`, `2026-05-01` and `1.10` stay the texts they are, and who wants a number or a yes
-//! reads it from there. What a file may cost is bounded, aliases counted as what they stand for.
+//! Types are not guessed: `123`, `2026-05-01` and `1.10` stay text, and callers that need a number or a yes
+//! parse it. The cost of a file is bounded, with aliases counted at their full size.
 
 use granit_parser::{Event, Parser, ScalarStyle};
 use std::{collections::HashMap, fmt::Write};
 
-/// The most values in one front matter, repeated ones counted each time.
+/// Maximum values in one front matter, with repeated ones counted each time.
 const MAX_VALUES: usize = 4_000;
-/// The most bytes of text in one front matter, repeated ones counted each time.
+/// Maximum bytes of text in one front matter, with repeated ones counted each time.
 const MAX_TEXT: usize = 1 << 20;
-/// How deep values may lie in each other.
+/// Maximum nesting of values.
 const MAX_DEPTH: usize = 32;
 
 /// A value of front matter.
@@ -20,7 +20,7 @@ pub enum Yaml {
     Text {
         /// The text, escapes resolved.
         text: String,
-        /// How it was written.
+        /// Its notation.
         style: Style,
     },
     /// A list.
@@ -29,16 +29,16 @@ pub enum Yaml {
     Map(Vec<(String, Yaml)>),
 }
 
-/// How a single value was written.
+/// Notation of a single value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Without quotes, and could be a number, a date, a yes or nothing.
+    /// Unquoted, and possibly a number, a date, a yes or null.
     Plain,
-    /// In quotes, or nothing but a text.
+    /// Quoted, or unambiguously text.
     Text,
 }
 
-/// Why a text is not taken as YAML.
+/// Reason why a text is rejected as YAML.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum YamlError {
     #[error("{0}")]
@@ -48,17 +48,17 @@ pub(crate) enum YamlError {
 }
 
 impl Yaml {
-    /// A text that is only a text.
+    /// Creates a value that is only text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), style: Style::Text }
     }
 
-    /// A word YAML reads as more than a text: `true`, `3`.
+    /// Creates an unquoted word with a special meaning in YAML: `true`, `3`.
     pub fn plain(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), style: Style::Plain }
     }
 
-    /// The text of a single value.
+    /// Returns the text of a single value.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text { text, .. } => Some(text),
@@ -66,13 +66,13 @@ impl Yaml {
         }
     }
 
-    /// Whether it stands for nothing: `key:`, `~`, `null`.
+    /// Returns whether it is null: `key:`, `~`, `null`.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Text { text, style: Style::Plain }
             if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
-    /// On one line, as it could be written in a file: what is shown of a value that is no text.
+    /// Returns the value on one line in file notation, for displaying a value that is not text.
     pub(crate) fn on_one_line(&self) -> String {
         match self {
             Self::Text { text, .. } => text.clone(),
@@ -89,7 +89,7 @@ impl Yaml {
     }
 }
 
-/// Reads one document.
+/// Parses one document.
 pub(crate) fn parse(text: &str) -> Result<Option<Yaml>, YamlError> {
     let mut reader =
         Reader { events: Parser::new_from_str(text), anchors: HashMap::new(), values: 0, bytes: 0 };
@@ -113,7 +113,7 @@ struct Reader<'input, Input: granit_parser::BorrowedInput<'input>> {
     bytes: usize,
 }
 
-/// What an alias stands for, and what it costs each time.
+/// Value of an alias, and its cost at each use.
 struct Kept {
     value: Yaml,
     values: usize,
@@ -172,7 +172,7 @@ impl<'input, Input: granit_parser::BorrowedInput<'input>> Reader<'input, Input> 
             other => return Err(YamlError::Syntax(format!("unexpected {other:?}"))),
         };
         if anchor != 0 {
-            // The copy kept here counts too.
+            // The stored copy counts too.
             let (values, bytes) = (self.values - before.0, self.bytes - before.1);
             self.charge(values, bytes)?;
             self.anchors.insert(anchor, Kept { value: value.clone(), values, bytes });
@@ -194,7 +194,7 @@ impl<'input, Input: granit_parser::BorrowedInput<'input>> Reader<'input, Input> 
     }
 }
 
-/// Writes a map as a block, so that [`parse`] reads the same.
+/// Writes a map as a block, which [`parse`] reads back unchanged.
 pub(crate) fn write(entries: &[(String, Yaml)]) -> String {
     let mut text = String::new();
     for (key, value) in entries {
@@ -239,7 +239,7 @@ fn write_value(text: &mut String, value: &Yaml, depth: usize) {
     }
 }
 
-/// Without quotes where that reads as the same again.
+/// Writes a text, without quotes if that reads back unchanged.
 fn write_text(text: &mut String, value: &str, style: Style) {
     let is_safe = match style {
         Style::Plain => is_plain(value.strip_prefix(['-', '+']).unwrap_or(value)),
@@ -257,7 +257,7 @@ fn write_text(text: &mut String, value: &str, style: Style) {
             '\n' => text.push_str("\\n"),
             '\t' => text.push_str("\\t"),
             '\r' => text.push_str("\\r"),
-            // What YAML does not count as printable, and the line ends it knows besides.
+            // Characters that YAML considers unprintable, and its additional line ends.
             c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
                 let code = u32::from(c);
                 // Writing to a string does not fail.
@@ -271,7 +271,8 @@ fn write_text(text: &mut String, value: &str, style: Style) {
     text.push('"');
 }
 
-/// Whether a text needs no quotes: one line of harmless characters that begins and ends with none of YAML's own.
+/// Returns whether a text needs no quotes: one line of harmless characters that neither begins nor ends with a
+/// special character of YAML.
 fn is_plain(text: &str) -> bool {
     let starts_well =
         text.chars().next().is_some_and(|c| c.is_alphanumeric() || matches!(c, '/' | '.' | '_'));
@@ -319,7 +320,7 @@ fn is_plain(text: &str) -> bool {
         })
 }
 
-/// Whether a reader of YAML, an old one too, would take the text for a number, a date, a yes or nothing.
+/// Returns whether a YAML reader, even an old one, would take the text for a number, a date, a yes or null.
 pub(crate) fn is_more_than_text(text: &str) -> bool {
     let starts_like_number =
         text.chars().next().is_some_and(|c| c.is_ascii_digit() || matches!(c, '.' | '+' | '-'));

@@ -1,4 +1,4 @@
-//! Expansion as a table: what is written, with which arguments, and what comes out.
+//! Table-driven tests of expansion: the text, the arguments, and the result.
 
 use super::*;
 use crate::{Fields, format, skill::Skill};
@@ -155,7 +155,7 @@ fn an_argument_never_becomes_a_command() {
         let text = done.finish(&[]);
         assert!(text.starts_with(body) && text.contains(NOT_FILLED), "{text}");
     }
-    // The folder's name is the person's who made it, and it may be anything.
+    // Another person may have named the folder, so its name can be anything.
     let folder = PathBuf::from("/tmp/$(id)");
     let done =
         expand_body("!`ls ${SKILL_DIR}`", &Fields::default(), &folder, Trust::Trusted, &invocation(""));

@@ -1,13 +1,13 @@
-//! What the marks in a skill's instructions stand for.
+//! Values of the marks in a skill's instructions.
 
 use super::{Invocation, MAX_KEY};
 use crate::Fields;
 use std::path::Path;
 
-/// What the product calls itself.
+/// Product name.
 const PRODUCT: &str = "Octo";
 
-/// The most bytes of a variable's name or an argument's number.
+/// Maximum bytes of a variable's name or an argument's number.
 const MAX_NAME: usize = 64;
 
 /// The values of one call.
@@ -20,7 +20,7 @@ pub(super) struct Values<'a> {
     used: bool,
 }
 
-/// A mark in the text: what it stands for and how many bytes it is long.
+/// A mark in the text: its value and its length in bytes.
 pub(super) struct Found {
     pub value: String,
     pub length: usize,
@@ -40,7 +40,7 @@ impl Found {
 impl<'a> Values<'a> {
     pub(super) fn new(fields: &'a Fields, folder: &Path, invocation: &Invocation<'a>) -> Self {
         let arguments = invocation.arguments.trim();
-        // Words that are no shell words (a single quote in a sentence) are split at blanks.
+        // Text that is not valid shell syntax (a single quote in a sentence) is split at spaces.
         let words = shell_words::split(arguments)
             .unwrap_or_else(|_| arguments.split_whitespace().map(str::to_owned).collect());
         let folder = folder.display().to_string();
@@ -56,12 +56,12 @@ impl<'a> Values<'a> {
         Self { arguments, words, names: &fields.arguments, variables, keys: invocation.values, used: false }
     }
 
-    /// Whether an argument had a place.
+    /// Returns whether any argument was inserted.
     pub(super) fn were_used(&self) -> bool {
         self.used
     }
 
-    /// The variable or argument at the head of the text, which begins with `$`.
+    /// Parses the variable or argument at the start of the text, which begins with `$`.
     pub(super) fn variable(&mut self, text: &str) -> Option<Found> {
         let found = self.look_up(text)?;
         self.used |= found.argument;
@@ -88,7 +88,7 @@ impl<'a> Values<'a> {
         }
         let digits: String = rest.chars().take(MAX_NAME).take_while(char::is_ascii_digit).collect();
         if !digits.is_empty() {
-            // `$20` is a price where there are not that many arguments.
+            // `$20` is a price if there are fewer arguments.
             let value = self.words.get(digits.parse::<usize>().ok()?)?;
             let after = rest.strip_prefix(&digits)?;
             return ends_here(after).then(|| Found::argument(value, "$".len() + digits.len()));
@@ -102,8 +102,8 @@ impl<'a> Values<'a> {
         Some(Found::argument(value, "$".len() + name.len()))
     }
 
-    /// The `<%= key %>` at the head of the text. Whatever stands in it is a key and nothing else; one that is not
-    /// known stands for nothing.
+    /// Parses the `<%= key %>` at the start of the text. Its content is always a key; an unknown one has an
+    /// empty value.
     pub(super) fn key(&self, text: &str) -> Option<Found> {
         let (key, _) = head(text.strip_prefix("<%=")?, MAX_KEY + "%>".len()).split_once("%>")?;
         let length = "<%=%>".len() + key.len();
@@ -111,8 +111,8 @@ impl<'a> Values<'a> {
         Some(Found::plain(value, length))
     }
 
-    /// The command with its values filled in; none where one of them holds anything a shell could read as more
-    /// than a part of a word or as an option.
+    /// Returns the command with its values filled in; `None` if a shell could read one of them as more than a
+    /// part of a word, or as an option.
     pub(super) fn fill_command(&mut self, command: &str) -> Option<String> {
         let mut filled = String::new();
         let mut rest = command;
@@ -135,18 +135,18 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The first bytes of a text. Every mark is looked for in so many bytes and no further: otherwise a text full of opened
-/// ones would be read again from each.
+/// Returns the first bytes of a text. The search for the end of every mark is limited to this many bytes:
+/// otherwise a text full of opened marks would be scanned again from each.
 fn head(text: &str, most: usize) -> &str {
     text.split_at(text.floor_char_boundary(most)).0
 }
 
-/// Whether a name ends before this text.
+/// Returns whether a name ends before this text.
 fn ends_here(after: &str) -> bool {
     !after.chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_')
 }
 
-/// Whether a value is only words to every shell, and no options.
+/// Returns whether a value is only words to every shell, and not an option.
 fn is_harmless(value: &str) -> bool {
     let is_letter =
         |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '@' | ',' | '+' | ' ');

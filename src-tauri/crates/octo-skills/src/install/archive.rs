@@ -1,4 +1,4 @@
-//! Reading a zip file nobody vouches for.
+//! Reads an untrusted zip file.
 
 use super::{
     InstallError,
@@ -12,8 +12,8 @@ use std::{
 };
 use zip::{ZipArchive, result::ZipError};
 
-/// Reads all files of a zip file. What it says of their sizes is checked before anything is unpacked, and again while
-/// it is, for what it says may be wrong.
+/// Reads all files of a zip file. The declared sizes are checked before unpacking, and the actual sizes again
+/// during it, since declarations may be wrong.
 pub(super) fn gather(path: &Path) -> Result<Found, InstallError> {
     let meta = fs::metadata(path)?;
     if !meta.is_file() {
@@ -50,7 +50,7 @@ pub(super) fn gather(path: &Path) -> Result<Found, InstallError> {
             continue;
         }
         let name = entry.name().map_err(broken)?.into_owned();
-        // Judged again on the name the content is read under.
+        // Checked again under the name used for reading the content.
         check_path(&name)?;
         let mode = entry.unix_mode();
         if entry.is_symlink() || mode.is_some_and(|mode| !is_ordinary(mode)) {
@@ -66,12 +66,12 @@ pub(super) fn gather(path: &Path) -> Result<Found, InstallError> {
     Ok(Found { files: gathering.finish(), warnings, name: source_name(&name) })
 }
 
-/// Whether a Unix mode is that of an ordinary file, or says no kind at all.
+/// Returns whether a Unix mode is that of an ordinary file, or unspecified.
 fn is_ordinary(mode: u32) -> bool {
     matches!(mode & 0o170_000, 0 | 0o100_000)
 }
 
-/// A stream that does not unpack is the archive's fault, not the system's.
+/// Maps an unpacking error: a corrupt stream is the archive's fault, not the system's.
 fn unpacking(error: io::Error) -> InstallError {
     InstallError::Zip(error.to_string())
 }

@@ -1,40 +1,40 @@
-//! Why skills are not installed.
+//! Errors of an installation.
 
 use crate::{MAX_BYTES, MAX_FILES};
 use octo_protocol::ApiError;
 use std::io;
 
-/// Why skills are not installed. Nothing was written, unless the variant says so.
+/// Error of an installation. Nothing was written, unless the variant says so.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
     /// The source cannot be read, or the target cannot be written.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The file is no zip file, or a broken one.
+    /// The file is not a valid zip file.
     #[error("not a zip file that can be read: {0}")]
     Zip(String),
-    /// The zip file is locked with a password.
+    /// The zip file has a password.
     #[error("the zip file is locked with a password")]
     Locked,
-    /// There is more in it than a skill may have.
+    /// Its size exceeds the maximum of a skill.
     #[error("more than {MAX_BYTES} bytes")]
     TooLarge,
-    /// There are more files in it than a skill may have.
+    /// Its number of files exceeds the maximum of a skill.
     #[error("more than {MAX_FILES} files")]
     TooManyFiles,
-    /// A path in it leads elsewhere, or means another file on some systems.
+    /// A path in it leads outside, or means another file on some systems.
     #[error("the path {0:?} leads out of the skill or is no safe name")]
     UnsafePath(String),
-    /// Two files in it have one path.
+    /// Two files in it have the same path.
     #[error("two files have the path {0:?}")]
     SamePath(String),
-    /// There is no SKILL.md in it.
+    /// It contains no SKILL.md.
     #[error("there is no SKILL.md in it")]
     NoSkill,
     /// The skill itself cannot be used.
     #[error("the skill {0} cannot be used")]
     Broken(String),
-    /// There is a skill or folder of that name, and it was not asked to be replaced.
+    /// A skill or folder of that name exists, and replacing it was not requested.
     #[error("there is a skill {0} already")]
     Exists(String),
 }
@@ -62,7 +62,7 @@ impl From<&InstallError> for ApiError {
     }
 }
 
-/// A path nobody vouches for, short and on one line.
+/// Returns an untrusted path, shortened and on one line.
 fn shown(path: &str) -> String {
     crate::fields::cut(&crate::fields::collapse(path), 120)
 }

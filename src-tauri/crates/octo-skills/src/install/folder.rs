@@ -1,4 +1,4 @@
-//! Reading skills from a folder, such as a cloned repository.
+//! Reads skills from a folder, such as a cloned repository.
 
 use super::{
     InstallError,
@@ -15,16 +15,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// How deep in a source a skill is looked for, and how many entries are looked at for it.
+/// Maximum depth of the search for skills in a source; the next constant limits its entries.
 const MAX_DEPTH: usize = 6;
 const MAX_LOOKED: usize = 20_000;
-/// Hidden folders in which other programs have their skills.
+/// Hidden folders in which other programs store skills.
 const SEARCHED: &[&str] = &[".claude", ".agents", ".octo"];
 
-/// Folders that are no part of a skill: the history of a repository, and what was fetched beside it.
+/// Folders that are not part of a skill: the history of a repository, and downloaded dependencies.
 const NEVER: &[&str] = &[".git", ".hg", ".svn", ".jj", "node_modules"];
 
-/// Reads the skills in a folder: itself, or those it holds.
+/// Reads the skills in a folder: the folder itself, or those below it.
 pub(super) fn gather(source: &Path) -> Result<Found, InstallError> {
     let source = source.canonicalize()?;
     let mut gathering = Gathering::default();
@@ -45,7 +45,7 @@ pub(super) fn gather(source: &Path) -> Result<Found, InstallError> {
             };
             let path = path.replace(std::path::MAIN_SEPARATOR, "/");
             let mut content = Vec::new();
-            // The file may grow meanwhile: the limit holds all the same.
+            // The file may grow in the meantime: the limit still applies.
             File::open(&entry.place)?.take(gathering.left() + 1).read_to_end(&mut content)?;
             gathering.add(Gathered { path, executable: *executable, content })?;
         }
@@ -54,7 +54,7 @@ pub(super) fn gather(source: &Path) -> Result<Found, InstallError> {
     Ok(Found { files: gathering.finish(), warnings, name: source_name(&name) })
 }
 
-/// The folders with a SKILL.md, none inside of another. Links are not followed.
+/// Returns the folders with a SKILL.md, none inside another. Does not follow links.
 fn skill_folders(source: &Path) -> Result<Vec<PathBuf>, InstallError> {
     let mut found = Vec::new();
     let mut looked = 0;

@@ -1,48 +1,48 @@
-//! Files read from a source, their paths judged.
+//! Files read from a source, with validated paths.
 
 use super::InstallError;
 use crate::{MAX_BYTES, MAX_FILES, Warning};
 use std::collections::HashSet;
 
-/// The most bytes of a path, and folders in it.
+/// Maximum bytes of a path; the next constant limits its parts.
 const MAX_PATH: usize = 400;
 const MAX_PARTS: usize = 24;
 
 /// A file of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Gathered {
-    /// From the source's top, with `/`.
+    /// Path from the source's root, with `/`.
     pub path: String,
     pub executable: bool,
     pub content: Vec<u8>,
 }
 
-/// What was read from a source.
+/// Files read from a source.
 pub(super) struct Found {
     pub files: Vec<Gathered>,
     pub warnings: Vec<Warning>,
-    /// What the source itself is called.
+    /// Name of the source itself.
     pub name: String,
 }
 
-/// Takes files in, within the limits of all together.
+/// Collects files, within the limits of the total.
 #[derive(Default)]
 pub(super) struct Gathering {
     files: Vec<Gathered>,
-    /// Paths in small letters, for systems on which those are the same.
+    /// Paths in lower case, for case-insensitive systems.
     paths: HashSet<String>,
-    /// The folders of all files, in small letters.
+    /// Folders of all files, in lower case.
     folders: HashSet<String>,
     bytes: u64,
 }
 
 impl Gathering {
-    /// How many bytes may still come.
+    /// Returns the remaining number of bytes.
     pub(super) fn left(&self) -> u64 {
         MAX_BYTES - self.bytes
     }
 
-    /// Takes a file. Its path must be safe, and no other file's.
+    /// Adds a file. Its path must be safe and unique.
     pub(super) fn add(&mut self, file: Gathered) -> Result<(), InstallError> {
         if self.files.len() == MAX_FILES {
             return Err(InstallError::TooManyFiles);
@@ -73,7 +73,7 @@ impl Gathering {
     }
 }
 
-/// Whether a path stays where it is put, on every system.
+/// Checks that a path stays in its folder, on every system.
 pub(super) fn check_path(path: &str) -> Result<(), InstallError> {
     let parts: Vec<&str> = path.split('/').collect();
     let is_safe = path.len() <= MAX_PATH
@@ -85,7 +85,7 @@ pub(super) fn check_path(path: &str) -> Result<(), InstallError> {
     if is_safe { Ok(()) } else { Err(InstallError::UnsafePath(path.to_owned())) }
 }
 
-/// The name of a file or folder without the version and the end that downloads have: `pdf-tools-1.2.3.zip`,
+/// Returns the name of a file or folder without a download's version and suffix: `pdf-tools-1.2.3.zip`,
 /// `skills-main`.
 pub(super) fn source_name(name: &str) -> String {
     let stem = if name.to_ascii_lowercase().ends_with(".zip") {

@@ -1,4 +1,4 @@
-//! Writing a skill the person chose.
+//! Writes a skill that the person chose.
 
 use super::{Candidate, InstallError};
 use crate::{discovery::SKILL_FILE, name::MAX_NAME, yaml::Yaml};
@@ -10,47 +10,47 @@ use std::{
     time::Duration,
 };
 
-/// What the name of a folder begins with in which a skill is being written.
+/// Name prefix of a folder in which a skill is being written.
 const UNFINISHED: &str = ".installing-";
-/// What the name of a folder begins with in which a replaced skill waits.
+/// Name prefix of a folder that contains a replaced skill.
 const ASIDE: &str = ".replaced-";
-/// The file in such a folder that is locked while somebody writes there.
+/// File in such a folder that is locked during writing.
 const HELD: &str = ".lock";
-/// Longer than this nothing is written.
+/// Maximum duration of an installation.
 const LONGEST: Duration = Duration::from_secs(60 * 60);
 
-/// How often another name is tried.
+/// Maximum number of alternative names tried.
 const MAX_TRIES: u32 = 100;
 
-/// What happens where there is something of that name in the folder.
+/// Behaviour when the name already exists in the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnConflict {
     /// Nothing is written.
     Refuse,
-    /// The new one takes its place; the old one is put aside, for the trash.
+    /// Replaces the old one, which is moved to a separate folder for the trash.
     Replace,
-    /// The new one gets a number behind its name.
+    /// Appends a number to the new one's name.
     Rename,
 }
 
-/// A skill that was installed.
+/// An installed skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Where it is.
+    /// Its folder.
     pub folder: PathBuf,
-    /// Where the one is that was there before. It is the caller's to put it in the trash, and then the folder around
-    /// it is to be removed.
+    /// Current path of the replaced skill. The caller must move it to the trash and then remove its parent
+    /// folder.
     pub replaced: Option<PathBuf>,
 }
 
-/// Writes a skill into the folder `into`, as it was looked at. All of it is written beside its place and renamed, so
-/// there is the whole skill or none.
+/// Writes an inspected skill into the folder `into`. All of it is written next to its destination and renamed,
+/// so there is the whole skill or none.
 ///
 /// # Errors
-/// [`InstallError::Broken`] for one with an error, [`InstallError::Exists`] under [`OnConflict::Refuse`], and those of
-/// the system. What was there before is there still.
+/// Returns [`InstallError::Broken`] for a skill with an error, [`InstallError::Exists`] under
+/// [`OnConflict::Refuse`], and errors of the system. The previous content is preserved.
 pub fn install(
     candidate: &Candidate,
     into: &Path,
@@ -94,16 +94,17 @@ pub fn install(
     Ok(Installed { name, folder, replaced })
 }
 
-/// Takes away what installations that never ended left in a folder of skills, and puts back what they had put aside.
-/// What a living process writes is left alone. How many there were.
+/// Removes the remains of unfinished installations from a folder of skills, and restores the skills they had
+/// moved away. Leaves the files of living processes alone. Returns how many there were.
 ///
 /// # Errors
-/// Those of the system, where the folder cannot be read; what cannot be taken away stays, and is told in the log.
+/// Returns errors of the system if the folder cannot be read; anything that cannot be removed stays, and is
+/// logged.
 pub fn clear_unfinished(into: &Path) -> io::Result<usize> {
     let (mut dead, mut alive, mut aside) = (Vec::new(), 0, Vec::new());
     for entry in fs::read_dir(into)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        // A link of that name is nobody's work.
+        // A link of that name does not come from an installation.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && name.starts_with(UNFINISHED) {
             if is_being_written(&entry.path()) { alive += 1 } else { dead.push(entry.path()) }
@@ -118,14 +119,15 @@ pub fn clear_unfinished(into: &Path) -> io::Result<usize> {
             Err(error) => tracing::warn!(folder = %folder.display(), %error, "an unfinished skill stays"),
         }
     }
-    // Between two renames a living process has a skill only there.
+    // Between two renames, a living process has a skill only there.
     if alive == 0 {
         aside.iter().for_each(|aside| put_back(into, aside));
     }
     Ok(cleared)
 }
 
-/// A skill that was put aside for one that never came goes back to its place; one whose place is taken stays.
+/// Restores a skill that was moved away for an installation that never finished; if its name is in use, it
+/// stays.
 fn put_back(into: &Path, aside: &Path) {
     for entry in fs::read_dir(aside).into_iter().flatten().flatten() {
         let place = into.join(entry.file_name());
@@ -135,15 +137,15 @@ fn put_back(into: &Path, aside: &Path) {
             tracing::warn!(place = %place.display(), %error, "a skill that was put aside stays there");
         }
     }
-    // Only where nothing is left in it.
+    // Only if nothing is left in it.
     let _kept = fs::remove_dir(aside);
 }
 
-/// Says, as long as it is kept, that this process writes there.
+/// Marks, while the file is kept open, that this process writes there.
 fn hold(folder: &Path) -> io::Result<File> {
     let file = File::create(folder.join(HELD))?;
     match file.lock() {
-        // Where the file system knows no locks, the time tells.
+        // On a file system without locks, the time decides.
         Err(error) if error.kind() != io::ErrorKind::Unsupported => Err(error),
         Ok(()) | Err(_) => Ok(file),
     }
@@ -154,7 +156,7 @@ fn is_being_written(folder: &Path) -> bool {
     match held {
         Ok(Ok(())) => false,
         Ok(Err(TryLockError::WouldBlock)) => true,
-        // Before the lock is there, or without locks: nothing is written for an hour.
+        // No lock yet, or no locks at all: the folder must have been unchanged for an hour.
         Ok(Err(TryLockError::Error(_))) | Err(_) => {
             let made = folder.metadata().and_then(|meta| meta.modified()).ok();
             made.and_then(|made| made.elapsed().ok()).is_none_or(|age| age < LONGEST)
@@ -169,7 +171,7 @@ fn numbered(name: &str, number: u32) -> String {
 }
 
 fn put(folder: &Path, path: &str, content: &[u8], executable: bool) -> io::Result<()> {
-    // Every path was judged when it was read: it has no `..` and no root.
+    // Every path was validated when it was read: it has no `..` and no root.
     let place = folder.join(path);
     if let Some(parent) = place.parent() {
         fs::create_dir_all(parent)?;
@@ -182,7 +184,7 @@ fn put(folder: &Path, path: &str, content: &[u8], executable: bool) -> io::Resul
     file.sync_all()
 }
 
-/// Moves what has the name into a hidden folder beside it, where no skill is looked for.
+/// Moves an existing entry into a hidden folder next to it, which is not searched for skills.
 fn put_aside(into: &Path, name: &str) -> io::Result<PathBuf> {
     let aside = tempfile::Builder::new().prefix(ASIDE).tempdir_in(into)?;
     let place = aside.path().join(name);
@@ -195,7 +197,7 @@ fn put_aside(into: &Path, name: &str) -> io::Result<PathBuf> {
 fn make_executable(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let mode = file.metadata()?.permissions().mode();
-    // For whoever may read it.
+    // Executable for each user who may read it.
     file.set_permissions(fs::Permissions::from_mode(mode | ((mode & 0o444) >> 2)))
 }
 

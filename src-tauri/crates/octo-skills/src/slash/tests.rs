@@ -1,4 +1,4 @@
-//! Messages that call a skill, and those that do not.
+//! Messages that call a skill, and others that do not.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is written is read again, and what would grow without end does not.
+//! Tests that written values are read back, and that unbounded growth is rejected.
 
 use super::*;
 use proptest::{prelude::*, test_runner::RngSeed};
@@ -11,7 +11,7 @@ fn any_yaml() -> impl Strategy<Value = Yaml> {
         Just("true".to_owned()),
         Just("2026-05-01".to_owned()),
     ];
-    // A character no YAML can hold is replaced when it is written.
+    // The writer replaces characters that YAML cannot contain.
     let text = text.prop_map(|text| text.replace(['\u{fffe}', '\u{ffff}'], "?"));
     let more = prop_oneof!["[-+]?[0-9]{1,4}(\\.[0-9]{1,3})?", "true|false|yes|~", "2026-0[1-9]-1[0-9]"];
     let leaf = prop_oneof![text.clone().prop_map(Yaml::text), more.prop_map(Yaml::plain)];
@@ -23,7 +23,7 @@ fn any_yaml() -> impl Strategy<Value = Yaml> {
     })
 }
 
-/// Long keys are none to YAML, and no head has them.
+/// YAML does not accept long keys, and no head has them.
 fn has_short_keys(value: &Yaml) -> bool {
     match value {
         Yaml::Text { .. } => true,

@@ -1,4 +1,4 @@
-//! Where skills are found, and which of one name is used.
+//! Where skills are found, and which of several with one name is used.
 
 use crate::world::{World, keys, names, put, skill};
 use octo_protocol::SkillOrigin;
@@ -97,7 +97,7 @@ fn trust_is_asked_for_the_sessions_folder_only_and_by_what_the_files_are() {
 fn what_is_too_big_to_be_told_apart_is_never_accepted() {
     let world = World::new();
     let folder = skill(&world.in_project(), "large", "d");
-    // A hole: large, and no room on the disk.
+    // A sparse file: large, without using disk space.
     fs::File::create(folder.join("data.bin")).unwrap().set_len(51 << 20).unwrap();
     let catalogue = world.trusting();
     let large = catalogue.get("large").unwrap();
@@ -139,13 +139,13 @@ fn folders_hold_skills_or_categories_of_them_and_order_is_by_name() {
     for name in ["zeta", "alpha", "work/review", "work/deploy", "deep/er/lost", ".hidden", "node_modules"] {
         skill(&world.user(), name, "d");
     }
-    // The name inside counts, not the folder's.
+    // The name inside the file counts, not the folder's.
     put(world.user().join("folder/SKILL.md"), "---\nname: inside\n---\nDo it.");
     put(world.user().join("lower/skill.md"), "Do it.");
     put(world.user().join("README.md"), "Not a skill.");
     fs::create_dir_all(world.user().join("empty")).unwrap();
     let catalogue = world.trusting();
-    // `work/review` is called so inside, which is no name: the folder's is used.
+    // `work/review` names itself with an invalid name, so the folder's name is used.
     assert_eq!(names(catalogue.skills()), ["alpha", "deploy", "inside", "lower", "review", "zeta"]);
     assert_eq!(catalogue.get("review").unwrap().category.as_deref(), Some("work"));
     assert_eq!(catalogue.get("alpha").unwrap().category, None);

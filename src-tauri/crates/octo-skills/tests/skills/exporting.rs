@@ -1,4 +1,4 @@
-//! What is given away keeps the rules of the public format.
+//! Exported skills follow the rules of the public format.
 
 use crate::world::{World, keys, put, skill};
 use octo_skills::{
@@ -13,7 +13,7 @@ use std::{
 };
 use zip::ZipArchive;
 
-/// The rules again, as somebody else would check them: on the text, with no code of the crate.
+/// Checks the rules independently, on the text, with no code of the crate.
 fn breaks_a_rule(folder: &str, text: &str) -> Option<String> {
     let head = text.strip_prefix("---\n")?.split_once("\n---\n")?.0;
     let keys: Vec<&str> = head

@@ -17,7 +17,7 @@ fn fixtures() -> Vec<(String, Vec<u8>)> {
     found
 }
 
-/// What was read, without what is as it is by default.
+/// Returns the parsed values, without defaults.
 fn summary(document: &Document) -> String {
     let mut text = String::new();
     let fields = &document.fields;

@@ -1,4 +1,4 @@
-//! Skills made to do harm: refused or tamed, with words for it.
+//! Malicious skills: refused or defused, with messages.
 
 use crate::{
     installing::{files, zipped},
@@ -21,7 +21,7 @@ fn look(world: &World, file: &Path) -> Result<Inspection, InstallError> {
     inspect(InstallSource::Zip(file), &world.user(), &world.trusting())
 }
 
-/// The name of the error, which has words for the person that name no key.
+/// Returns the name of the error, whose text for the person contains no key.
 fn refused(result: Result<Inspection, InstallError>) -> String {
     let error = result.expect_err("refused");
     let api = ApiError::from(&error);
@@ -86,7 +86,7 @@ fn links_in_an_archive_are_left_out_and_said() {
     zip.write_all(GOOD).unwrap();
     zip.add_symlink("good/passwd", "/etc/passwd", plain).unwrap();
     zip.add_symlink("good/up", "../..", plain).unwrap();
-    // What would be written through the link, if there were one.
+    // The file that would be written through the link, if it existed.
     zip.start_file("good/up2/evil", plain).unwrap();
     zip.finish().unwrap();
     let inspection = look(&world, &path).unwrap();
@@ -98,14 +98,14 @@ fn links_in_an_archive_are_left_out_and_said() {
 #[test]
 fn a_bomb_is_refused_before_and_while_it_is_unpacked() {
     let world = World::new();
-    // 51 MB of nothing, which is little packed, and says so.
+    // 51 MB of zeros, compressed to little, with the true size stated.
     let honest = world.person.join("honest.zip");
     let zeros = vec![0_u8; 51 << 20];
     zipped(&honest, &[("good/SKILL.md", GOOD), ("good/big", &zeros)]);
     assert!(fs::metadata(&honest).unwrap().len() < 1 << 20);
     assert_eq!(refused(look(&world, &honest)), "skill.install.too_large");
 
-    // The same, and it says that it is small.
+    // The same, with a small size stated.
     let mut bytes = fs::read(&honest).unwrap();
     let claimed = u32::try_from(zeros.len()).unwrap().to_le_bytes();
     let places: Vec<usize> =
@@ -131,7 +131,7 @@ fn a_zip_of_ten_gigabytes_is_refused_unread() {
     let world = World::new();
     let path = world.person.join("huge.zip");
     let mut file = fs::File::create(&path).unwrap();
-    // A hole of ten gigabytes takes no room on the disk.
+    // A sparse file of ten gigabytes takes no space on the disk.
     file.seek(SeekFrom::Start(10 << 30)).unwrap();
     file.write_all(b"PK\x05\x06").unwrap();
     assert_eq!(fs::metadata(&path).unwrap().len(), (10 << 30) + 4);
@@ -153,7 +153,7 @@ fn what_is_no_zip_holds_no_skill_or_is_locked_is_said() {
     put(&cut, &whole[..whole.len() / 2]);
     assert_eq!(refused(look(&world, &cut)), "skill.install.zip");
 
-    // The flag for a password, in both places it stands.
+    // The password flag, in both places it occurs.
     let locked = zipped(&world.person.join("locked.zip"), &[("good/SKILL.md", GOOD)]);
     let mut bytes = fs::read(&locked).unwrap();
     for (mark, flag) in [(&b"PK\x03\x04"[..], 6), (&b"PK\x01\x02"[..], 8)] {
@@ -199,7 +199,7 @@ fn links_out_of_a_folder_of_skills_are_refused_with_an_entry() {
     assert!(catalogue.skills().iter().all(|skill| !skill.body.contains("secret")));
     assert_eq!(catalogue.for_model("general").len(), 1);
 
-    // The folder of skills itself leads out of the project.
+    // The skills folder itself is a link out of the project.
     fs::create_dir_all(world.project.join(".octo")).unwrap();
     symlink(&world.person, world.in_project()).unwrap();
     let catalogue = world.trusting();
@@ -228,7 +228,7 @@ fn links_and_pipes_in_a_folder_that_is_installed_are_left_out() {
     let installed = install(&inspection.skills[0], &world.user(), OnConflict::Refuse).unwrap();
     assert_eq!(files(&installed.folder), ["SKILL.md"]);
 
-    // And one that would wait for ever to be read.
+    // And a file whose read would block forever.
     fs::create_dir_all(world.user().join("waits")).unwrap();
     pipe(&world.user().join("waits/SKILL.md"));
     let waits = world.trusting();

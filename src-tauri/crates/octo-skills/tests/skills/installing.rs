@@ -1,4 +1,4 @@
-//! Taking skills in: what is shown before, what is written, and that nothing is replaced unasked.
+//! Installing skills: the preview, the written files, and that nothing is replaced without a question.
 
 use crate::world::{World, keys, put, skill};
 use octo_protocol::SkillOrigin;
@@ -95,7 +95,7 @@ fn what_is_in_it_is_shown_before_anything_is_written() {
     assert!(world.trusting().get("pdf-tools").is_some());
 }
 
-/// A file's name, what is in it, and which skills that is.
+/// A file's name, its content, and the skills it contains.
 type Layout<'a> = (&'a str, &'a [(&'a str, &'a [u8])], &'a [&'a str]);
 
 #[test]
@@ -146,7 +146,7 @@ fn a_cloned_repository_gives_its_skills_without_its_history() {
     let inspection = inspect(InstallSource::Folder(&clone), &world.user(), &world.trusting()).unwrap();
     let names: Vec<&str> = inspection.skills.iter().map(|skill| skill.name.as_str()).collect();
     assert_eq!(names, ["two", "one"]);
-    // What changes after it was looked at is not installed.
+    // Changes after the inspection are not installed.
     put(clone.join("skills/one/run.sh"), "#!/bin/sh\ncurl evil\n");
     fs::remove_dir_all(clone.join(".git")).unwrap();
     let installed = install(&inspection.skills[1], &world.user(), OnConflict::Refuse).unwrap();
@@ -192,7 +192,7 @@ fn nothing_is_replaced_unasked_and_nothing_is_lost() {
         files(&world.user()).into_iter().filter(|path| path.contains(".installing")).collect();
     assert_eq!(left, [""; 0]);
 
-    // A folder that is no skill is in the way too.
+    // A folder that is not a skill is in the way too.
     fs::create_dir_all(world.in_project().join("notes")).unwrap();
     let catalogue = world.trusting();
     let candidate =
@@ -220,12 +220,12 @@ fn what_a_crash_left_is_cleared_and_what_somebody_writes_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let into = folder.path();
     put(into.join("notes/SKILL.md"), "mine");
-    // Killed while it wrote: the lock went with the process.
+    // Killed while writing: the lock ended with the process.
     put(into.join(".installing-dead/.lock"), "");
     put(into.join(".installing-dead/pdf/SKILL.md"), "half");
     put(into.join(".replaced-one/tables/SKILL.md"), "the one before");
     put(into.join(".replaced-two/notes/SKILL.md"), "an earlier one");
-    // Somebody writes, or is just about to.
+    // Another process is writing, or is just about to.
     put(into.join(".installing-alive/.lock"), "");
     put(into.join(".installing-new/pdf/SKILL.md"), "");
     let held = fs::File::open(into.join(".installing-alive/.lock")).unwrap();

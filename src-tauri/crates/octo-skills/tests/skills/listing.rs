@@ -1,4 +1,4 @@
-//! The list in the prompt: by budget, in order, the same bytes each time.
+//! The list in the prompt: within its budget, in order, the same bytes each time.
 
 use crate::world::{World, put, skill};
 use octo_skills::{announce, listing};

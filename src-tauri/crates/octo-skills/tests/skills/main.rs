@@ -1,4 +1,4 @@
-//! Skills through the crate's public face, on real files.
+//! Skills through the crate's public API, on real files.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "functions the tests share are tests too")]
 

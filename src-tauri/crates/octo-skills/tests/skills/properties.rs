@@ -1,4 +1,4 @@
-//! What holds for every skill anybody could write.
+//! Properties of every possible skill.
 
 use crate::world::{World, cases, only, put};
 use octo_skills::{
@@ -8,12 +8,12 @@ use octo_skills::{
 use proptest::{prelude::*, test_runner::RngSeed};
 use std::path::Path;
 
-/// Texts of a pattern, which is read once and not for each of them.
+/// Generates texts of a pattern, which is compiled once and not for each of them.
 fn pattern(regex: &str) -> impl Strategy<Value = String> + use<> {
     proptest::string::string_regex(regex).unwrap()
 }
 
-/// Texts with everything in them that means something.
+/// Generates texts full of special characters.
 fn marked() -> impl Strategy<Value = String> {
     const MARKS: &[&str] = &[
         "$ARGUMENTS",
@@ -117,7 +117,7 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-/// The same cases each time.
+/// Returns a configuration with the same cases each time.
 fn config(full: u32) -> ProptestConfig {
     ProptestConfig {
         cases: cases(full),
@@ -144,7 +144,7 @@ proptest! {
         prop_assert!(is_name(&document.name));
         let parts = take_apart(&text);
         let again = take_apart(&parts.front.with_body(&parts.body));
-        // A body that looks like a head, without one before it, is put behind an empty one.
+        // A body that looks like a front matter, without one before it, gets an empty one in front.
         prop_assert_eq!(&again.front, &parts.front);
         prop_assert_eq!(&again.body, &parts.body);
     }

@@ -1,4 +1,4 @@
-//! Changes are told, wherever a root is or appears.
+//! Changes are reported, wherever a root exists or appears.
 
 use crate::world::{World, put, skill};
 use octo_skills::Watch;
@@ -23,7 +23,7 @@ fn a_root_that_appears_and_one_that_changes_are_told() {
     skill(&world.in_project(), "third", "d");
     told.recv_timeout(SOON).expect("that it came back");
     drop(watch);
-    // The thread ends, and with it what it calls.
+    // The thread ends, and its callbacks with it.
     while told.recv_timeout(SOON).is_ok() {}
     assert_eq!(told.try_recv(), Err(mpsc::TryRecvError::Disconnected));
 }

@@ -1,4 +1,4 @@
-//! Every key this crate uses has words.
+//! Every message key of this crate has a text.
 
 use octo_protocol::{Language, words::say};
 use std::{

@@ -45,18 +45,18 @@ impl World {
         self.project.join(".octo/skills")
     }
 
-    /// What is found when everything is trusted.
+    /// Returns the skills found when everything is trusted.
     pub fn trusting(&self) -> Catalogue {
         discover(&self.roots(), &|_| Trust::Trusted)
     }
 
-    /// What is found when nothing of the project is.
+    /// Returns the skills found when nothing of the project is trusted.
     pub fn wary(&self) -> Catalogue {
         discover(&self.roots(), &|_| Trust::Untrusted)
     }
 }
 
-/// Writes a file and the folders it lies in.
+/// Writes a file and creates its parent folders.
 pub fn put(path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
     fs::create_dir_all(path.as_ref().parent().unwrap()).unwrap();
     fs::write(path, content).unwrap();
@@ -72,7 +72,7 @@ pub fn skill(root: &Path, name: &str, description: &str) -> PathBuf {
     folder
 }
 
-/// The one skill there is in a folder that is written for a test.
+/// Writes a folder for a test and returns its only skill.
 pub fn only(world: &World, text: &str) -> Skill {
     put(world.user().join("only/SKILL.md"), text);
     let catalogue = world.trusting();
@@ -87,7 +87,8 @@ pub fn keys(warnings: &[octo_skills::Warning]) -> Vec<&str> {
     warnings.iter().map(|warning| warning.key).collect()
 }
 
-/// How many cases a campaign runs: a tenth, or all in a soak. `OCTO_CAMPAIGN` may say `full` or a number.
+/// Returns the number of cases in a campaign: a tenth, or all in a soak. `OCTO_CAMPAIGN` may be `full` or a
+/// number.
 pub fn cases(full: u32) -> u32 {
     match std::env::var("OCTO_CAMPAIGN").as_deref() {
         Ok("full") => full,
