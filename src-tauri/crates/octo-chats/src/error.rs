@@ -1,31 +1,32 @@
-//! What can go wrong between Octo and a chat service.
+//! Errors between Octo and a chat service.
 
 use octo_protocol::ApiError;
 use std::time::Duration;
 
-/// What went wrong. Never with the token in it, nor with the address of a request, which holds it.
+/// Error of a chat service. It never contains the token, nor the address of a request, which includes the
+/// token.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChatError {
-    /// The service does not know the token: it was mistyped, or taken back.
+    /// The service does not know the token: it was mistyped, or revoked.
     #[error("the token is not known: {0}")]
     Token(String),
-    /// Another program asks for the same bot's news, or the service sends them elsewhere.
+    /// Another program requests the same bot's updates, or the service sends them elsewhere.
     #[error("another program reads this bot: {0}")]
     Conflict(String),
-    /// Too much was asked; it may be asked again after this time.
+    /// Too many requests; retry after this time.
     #[error("too much was asked; again in {0:?}")]
     TooMuch(Duration),
-    /// The service will not do it, however often it is asked.
+    /// The service refuses permanently.
     #[error("refused: {0}")]
     Refused(Refusal),
-    /// The service is not reached. Nothing was done.
+    /// The service cannot be reached. Nothing was done.
     #[error("not reached: {0}")]
     Unreachable(String),
-    /// The connection broke after the request had gone out, or what stands before the service is not well: whether it
-    /// was done is not known.
+    /// The connection broke after the request was sent, or a gateway of the service failed: it is unknown
+    /// whether the request was done.
     #[error("no answer: {0}")]
     Unanswered(String),
-    /// Something on this computer that is over by itself: a keychain that is locked, a full disk.
+    /// A temporary problem of this computer: a locked keychain, a full disk.
     #[error("not now: {0}")]
     Here(ApiError),
     /// The proxy, the certificates or the server's address cannot be used.
@@ -33,18 +34,18 @@ pub enum ChatError {
     Way(ApiError),
 }
 
-/// Why the service will not do something.
+/// A permanent refusal of the service.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {said}")]
 pub struct Refusal {
-    /// The service's number for it, as of HTTP.
+    /// The service's error code, like those of HTTP.
     pub code: u16,
-    /// Its words.
+    /// Its message.
     pub said: String,
 }
 
 impl ChatError {
-    /// For the person.
+    /// Converts the error to a message for the person.
     pub fn to_api(&self) -> ApiError {
         match self {
             Self::Token(said) => ApiError::new("chat.token_wrong").detail(said),

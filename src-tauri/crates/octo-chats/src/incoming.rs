@@ -1,61 +1,61 @@
-//! What people sent.
+//! Messages and actions of people in a chat.
 
 use serde::{Deserialize, Serialize};
 
-/// Something a person did in their chat, in the service's order.
+/// An action of a person in their chat, in the service's order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incoming {
-    /// Its number at the service. The next batch is asked for with the number after the last one.
+    /// Number at the service. The request for the next batch names the number after the last one.
     pub number: i64,
-    /// Who did it; none where it is nothing a person alone with the bot did: of a group, of another bot.
+    /// Sender; `None` unless a person alone with the bot sent it: not for groups or other bots.
     pub from: Option<Person>,
-    /// What it was.
+    /// Content.
     pub letter: Option<Letter>,
 }
 
-/// Somebody at a chat service. Their chat with the bot has their id.
+/// A person at a chat service. Their chat with the bot has their id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {
-    /// The service's id of them: the one thing of them that nobody else can choose.
+    /// The service's id of the person: the only property that another person cannot choose.
     pub id: String,
-    /// What they call themselves.
+    /// Name they chose.
     pub name: String,
 }
 
-/// A message, or a button that was pressed.
+/// A message, or a press of a button.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Letter {
     /// A message.
     Message {
-        /// Its words; empty for a picture without any.
+        /// Its text; empty for a picture without any.
         text: String,
-        /// What came with it.
+        /// Attached files.
         files: Vec<LetterFile>,
-        /// Whether something else came with it that cannot be taken: a voice, a place.
+        /// Whether it also has an attachment of an unsupported kind: a voice message, a location.
         #[serde(default)]
         more: bool,
     },
-    /// A button below an earlier post was pressed.
+    /// A press of a button below an earlier post.
     Pressed(Press),
 }
 
-/// A button that was pressed.
+/// A press of a button.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Press {
-    /// The service's id of the press, by which it is answered.
+    /// The service's id of the press, needed to answer it.
     pub id: String,
-    /// What the button stands for; see [`crate::Button`].
+    /// Data of the button; see [`crate::Button`].
     pub data: String,
 }
 
-/// A file that came with a message. It is still at the service.
+/// A file attached to a message, not downloaded yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LetterFile {
     /// The service's id of it.
     pub id: String,
-    /// What the person called it; none for a picture.
+    /// The person's name for it; `None` for a picture.
     pub name: Option<String>,
-    /// How large the service says it is, in bytes.
+    /// Size according to the service, in bytes.
     pub bytes: Option<u64>,
 }

@@ -1,12 +1,13 @@
-//! Chat services a person can write to Octo through: how each is spoken to, and how an answer is put for it.
+//! Chat services through which a person can write to Octo: the client of each, and the formatting of answers
+//! for it.
 //!
-//! * [`Telegram`]: a bot of the person's own, asked for news by long polling. No port is opened, and nobody but the
-//!   service learns where Octo is.
-//! * [`Incoming`]: what people sent, in the service's order; [`Post`]: what is sent to them.
-//! * [`posts`]: an answer, written in Markdown, as posts the service takes.
+//! * [`Telegram`]: the person's own bot, polled for updates by long polling. Octo opens no port, and only the
+//!   service learns its address.
+//! * [`Incoming`]: people's messages, in the service's order; [`Post`]: a message to them.
+//! * [`posts`]: splits a Markdown answer into posts that the service accepts.
 //!
-//! Who may write, what becomes of a message and what is told of a session is decided by `octo-core`. Nothing here keeps
-//! anything, and no error holds a token.
+//! `octo-core` decides who may write, how a message is handled and which events of a session are reported. This
+//! crate stores nothing, and no error contains a token.
 
 mod error;
 mod incoming;

@@ -1,24 +1,25 @@
-//! An answer, as posts a chat service takes.
+//! Splits an answer into posts that a chat service accepts.
 //!
-//! Octo's answers are Markdown. A service has a small markup of its own and a limit to what a post holds. An answer is
-//! parted where its parts end (paragraphs, lists, blocks of code), and inside a part only where that alone is too long.
+//! Octo's answers are Markdown. A service has a small markup of its own and a maximum length of a post. An
+//! answer is split between its blocks (paragraphs, lists, blocks of code), and inside a block only if that
+//! alone is too long.
 
 use crate::text::{Part, parts};
 
-/// The most a post holds, in UTF-16 code units (Telegram: "1-4096 characters after entities parsing"). Octo counts its
-/// markup too, so that no post is ever over it.
+/// Maximum length of a post, in UTF-16 code units (Telegram: "1-4096 characters after entities parsing"). Octo
+/// also counts its markup, so no post ever exceeds it.
 const MOST: usize = 4_096;
-/// The most posts one answer becomes; what is beyond is read in Octo.
+/// Maximum posts of one answer; the rest can be read in Octo.
 const POSTS: usize = 5;
 
-/// Something to be sent.
+/// A message to send.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Post {
-    /// Its words with the service's markup.
+    /// Its text with the service's markup.
     pub rich: String,
-    /// The same without: for a service that does not take the markup after all.
+    /// The same text without markup: a fallback if the service rejects the markup.
     pub plain: String,
-    /// Buttons below it, one a row.
+    /// Buttons below it, one per row.
     pub buttons: Vec<Button>,
     /// Whether it arrives without a sound.
     pub silent: bool,
@@ -27,22 +28,22 @@ pub struct Post {
 /// A button.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Button {
-    /// What is written on it.
+    /// Its label.
     pub label: String,
-    /// What it stands for; comes back when it is pressed. At most 64 bytes (Telegram's limit).
+    /// Data that the service returns when it is pressed. At most 64 bytes (Telegram's limit).
     pub data: String,
 }
 
 impl Post {
-    /// Of words without any markup.
+    /// Creates a post of text without any markup.
     pub fn plain(words: impl Into<String>) -> Self {
         let plain = words.into();
         Self { rich: crate::text::escape(&plain), plain, ..Self::default() }
     }
 }
 
-/// The posts an answer becomes, in order; `cut` is said at the end of one that becomes too many. None for an answer
-/// without words.
+/// Splits an answer into posts, in order; `cut` is appended if there are too many. Empty for an answer without
+/// text.
 pub fn posts(markdown: &str, cut: &str) -> Vec<Post> {
     let mut all: Vec<Post> = Vec::new();
     for part in parts(markdown).iter().flat_map(|part| part.within(MOST)) {
@@ -64,7 +65,7 @@ pub fn posts(markdown: &str, cut: &str) -> Vec<Post> {
     all
 }
 
-/// How long a text is to the service.
+/// Returns the length of a text as the service counts it.
 pub(crate) fn units(text: &str) -> usize {
     text.encode_utf16().count()
 }
@@ -130,8 +131,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a model writes: no post is over the limit, markup is closed in the order it was opened, and up to the
-        /// most posts no word is lost.
+        /// For any model output: no post exceeds the limit, markup is closed in the correct order, and up to
+        /// the maximum number of posts no word is lost.
         #[test]
         fn posts_are_sound(markdown in "(?s)([a-z<>&*_`#|~\\[\\]()!> \n-]|😀|字){0,3000}") {
             let all = posts(&markdown, "more");
@@ -143,7 +144,8 @@ mod tests {
                 let letters = |text: &str| text.chars().filter(|c| c.is_ascii_lowercase() || *c == '字').count();
                 let given: usize = letters(&markdown);
                 let kept: usize = all.iter().map(|post| letters(&post.plain)).sum();
-                // The language of a block of code and the text of a link reference are not words of the answer.
+                // The language of a code block and the text of a link reference are not part of the answer's
+                // text.
                 if !markdown.contains(['`', '~', '[']) {
                     prop_assert_eq!(given, kept, "{:?}", all);
                 }

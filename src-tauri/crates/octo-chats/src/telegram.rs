@@ -1,7 +1,8 @@
-//! Telegram: a bot of the person's own, by the Bot API (<https://core.telegram.org/bots/api>).
+//! Telegram client: the person's own bot, with the Bot API (<https://core.telegram.org/bots/api>).
 //!
-//! News are fetched by long polling: Octo asks, the service answers once there is something. An update is forgotten by
-//! the service once a later one is asked for, so that whoever stores a batch before asking for the next loses nothing.
+//! Octo fetches updates by long polling: the service answers a request once there is an update. The service
+//! forgets an update when a later one is requested, so a caller that stores a batch before requesting the next
+//! loses nothing.
 
 mod wire;
 
@@ -15,22 +16,22 @@ use serde_json::{Value, json};
 use std::{error::Error as _, time::Duration};
 use wire::{Answer, Bot, File, Sent, Update};
 
-/// Where the service is, unless the person runs a server of it themselves.
+/// Default address of the service; the person may run a server of their own.
 pub const SERVER: &str = "https://api.telegram.org";
-/// How long the service is asked to hold a request for news open.
+/// How long the service keeps a request for updates open.
 pub const POLL: Duration = Duration::from_secs(25);
-/// How long any other answer may take, and one to a request for news beyond [`POLL`].
+/// Timeout of any other answer, and the extra time of a request for updates on top of [`POLL`].
 pub const ANSWER_WAIT: Duration = Duration::from_secs(20);
-/// The largest file a bot is given, in bytes (the Bot API's own limit for `getFile`).
+/// Maximum size of a file for a bot, in bytes (the Bot API's own limit for `getFile`).
 pub const LARGEST_FILE: u64 = 20 * 1024 * 1024;
 const CONNECT: Duration = Duration::from_secs(10);
-/// The most of an answer that is read, in bytes.
+/// Maximum bytes read of an answer.
 const LARGEST_ANSWER: u64 = 8 * 1024 * 1024;
-/// The longest wait the service may ask for; a larger number is a broken one.
+/// Longest wait that the service may request; a larger number is invalid.
 const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
-/// The most updates that are fetched at once, so that an answer stays below [`LARGEST_ANSWER`] whatever strangers write.
+/// Maximum updates fetched at once, so an answer stays below [`LARGEST_ANSWER`] whatever strangers write.
 const BATCH: u8 = 20;
-/// What is to be heard of: messages and buttons, no edits.
+/// Requested kinds of updates: messages and buttons, no edits.
 const WANTED: [&str; 2] = ["message", "callback_query"];
 
 /// A bot at Telegram. Cheap to clone.
@@ -41,11 +42,11 @@ pub struct Telegram {
     token: SecretString,
 }
 
-/// The address of a server as it is used, and the host its token is bound to. [`SERVER`] for none.
+/// Returns a server's normalized address, and the host its token is bound to. `None` means [`SERVER`].
 ///
 /// # Errors
-/// `chat.server_wrong` for what is no address, holds a name or a password, or would carry the token unencrypted over a
-/// network.
+/// Returns `chat.server_wrong` if the text is not an address, contains a name or a password, or would send the
+/// token unencrypted over a network.
 pub fn server_address(given: Option<&str>) -> Result<(String, String), ApiError> {
     let address = given.map_or(SERVER, str::trim).trim_end_matches('/').to_owned();
     let host =
@@ -54,16 +55,16 @@ pub fn server_address(given: Option<&str>) -> Result<(String, String), ApiError>
 }
 
 impl Telegram {
-    /// A bot by its token, reached as the settings have it.
+    /// Creates the client of a bot from its token, with the network settings.
     ///
     /// # Errors
-    /// [`ChatError::Way`] for an address, a proxy or certificates that cannot be used; [`ChatError::Token`] for a text
-    /// that can be no token.
+    /// Returns [`ChatError::Way`] for an unusable address, proxy or certificate, and [`ChatError::Token`] for a
+    /// text that cannot be a token.
     pub fn new(network: &Network, server: Option<&str>, token: SecretString) -> Result<Self, ChatError> {
         let (address, _) = server_address(server).map_err(ChatError::Way)?;
         let server = Url::parse(&format!("{address}/"))
             .map_err(|error| ChatError::Way(ApiError::new("chat.server_wrong").detail(error)))?;
-        // It stands in the path: what could end it there is no token.
+        // It is part of the path: a character that could end it there cannot belong to a token.
         let is_token = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '_' | '-');
         let shown = token.expose_secret();
         if shown.is_empty() || !shown.chars().all(is_token) || !shown.contains(':') {
@@ -72,7 +73,7 @@ impl Telegram {
         let builder = Client::builder()
             .user_agent(concat!("octo/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT)
-            // A redirect would carry the token to wherever it points.
+            // A redirect would send the token to its target.
             .redirect(redirect::Policy::none())
             .referer(false);
         let builder = network.apply(builder, &server).map_err(|error| ChatError::Way(error.to_api()))?;
@@ -80,38 +81,38 @@ impl Telegram {
         Ok(Self { client, server, token })
     }
 
-    /// Who the bot is.
+    /// Returns the bot's identity.
     ///
     /// # Errors
-    /// [`ChatError::Token`] where the service does not know it.
+    /// Returns [`ChatError::Token`] if the service does not know it.
     pub async fn me(&self) -> Result<Person, ChatError> {
         let bot: Bot = self.ask("getMe", &json!({}), ANSWER_WAIT).await?;
         Ok(Person { id: bot.id.to_string(), name: bot.username.unwrap_or(bot.first_name) })
     }
 
-    /// What happened from update `next` on (from the first one that was not fetched for none), oldest first; nothing where
-    /// nothing does for so long, at most [`POLL`]. Asking for it lets the service forget everything before.
+    /// Returns the updates from `next` on (`None` means from the first unfetched one), oldest first; nothing if
+    /// there are none during `wait`, at most [`POLL`]. The service then forgets everything before `next`.
     ///
     /// # Errors
-    /// [`ChatError::Conflict`] where another program asks for the same.
+    /// Returns [`ChatError::Conflict`] if another program requests the same.
     pub async fn news(&self, next: Option<i64>, wait: Duration) -> Result<Vec<Incoming>, ChatError> {
         let mut asked =
             json!({ "timeout": wait.min(POLL).as_secs(), "allowed_updates": WANTED, "limit": BATCH });
         if let Some(next) = next {
             asked["offset"] = next.into();
         }
-        // One that cannot be read is passed over, not fetched for ever.
+        // An unreadable one is skipped, not fetched again and again.
         let updates: Vec<Value> = self.ask("getUpdates", &asked, wait + ANSWER_WAIT).await?;
         Ok(updates.into_iter().filter_map(Update::of).map(Update::read).collect())
     }
 
-    /// Sends a post into somebody's chat.
+    /// Sends a post to a person's chat.
     ///
     /// # Errors
-    /// [`ChatError::Refused`] where they do not want any, for one.
+    /// Returns [`ChatError::Refused`] for example if they blocked the bot.
     pub async fn send(&self, person: &str, post: &Post) -> Result<(), ChatError> {
         match self.send_as(person, post, Some("HTML")).await {
-            // The service reads its markup more strictly than it is described: the words matter.
+            // The service parses its markup more strictly than documented; the text itself must arrive.
             Err(ChatError::Refused(refusal)) if refusal.said.contains("can't parse entities") => {
                 self.send_as(person, post, None).await
             }
@@ -124,7 +125,7 @@ impl Telegram {
             "chat_id": person,
             "text": if markup.is_some() { &post.rich } else { &post.plain },
             "disable_notification": post.silent,
-            // A preview would have the service fetch what a model wrote.
+            // A preview would make the service fetch an address that a model wrote.
             "link_preview_options": { "is_disabled": true },
         });
         if let Some(markup) = markup {
@@ -140,34 +141,34 @@ impl Telegram {
         self.ask::<Sent>("sendMessage", &sent, ANSWER_WAIT).await.map(drop)
     }
 
-    /// Shows in somebody's chat for about five seconds that something is being written.
+    /// Shows a typing indicator in a person's chat for about five seconds.
     ///
     /// # Errors
-    /// As for [`Self::send`].
+    /// Returns the errors of [`Self::send`].
     pub async fn typing(&self, person: &str) -> Result<(), ChatError> {
         let asked = json!({ "chat_id": person, "action": "typing" });
         self.ask::<bool>("sendChatAction", &asked, ANSWER_WAIT).await.map(drop)
     }
 
-    /// Ends the wait of whoever pressed a button, with words for them or none.
+    /// Ends the wait of the person who pressed a button, with an optional text.
     ///
     /// # Errors
-    /// [`ChatError::Refused`] where the press is too old.
+    /// Returns [`ChatError::Refused`] if the press is too old.
     pub async fn acknowledge(&self, press: &str, words: &str) -> Result<(), ChatError> {
         let asked = json!({ "callback_query_id": press, "text": words });
         self.ask::<bool>("answerCallbackQuery", &asked, ANSWER_WAIT).await.map(drop)
     }
 
-    /// A file that came with a message.
+    /// Downloads a file that was attached to a message.
     ///
     /// # Errors
-    /// [`ChatError::Refused`] for one that is gone, or larger than `most` bytes.
+    /// Returns [`ChatError::Refused`] if it no longer exists, or is larger than `most` bytes.
     pub async fn file(&self, file: &str, most: u64) -> Result<Vec<u8>, ChatError> {
         let found: File = self.ask("getFile", &json!({ "file_id": file }), ANSWER_WAIT).await?;
         let Some(path) = found.file_path else {
             return Err(refused(404, "the service keeps no such file"));
         };
-        // The service's own words become part of an address that holds the token: they lead nowhere else.
+        // The service's path becomes part of an address with the token: it must not lead anywhere else.
         let is_plain = path.split('/').all(|part| !part.is_empty() && part != "." && part != "..")
             && path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-'));
         if !is_plain {
@@ -194,7 +195,7 @@ impl Telegram {
         let status = response.status();
         let body = read(&mut response, LARGEST_ANSWER).await?;
         let Ok(answer) = serde_json::from_slice::<Answer<T>>(&body) else {
-            // A gateway's own page, or a server that is none of this service.
+            // A gateway's own page, or a server of another kind.
             return Err(match status {
                 status if status.is_server_error() => {
                     ChatError::Unanswered(format!("HTTP {}", status.as_u16()))
@@ -214,7 +215,7 @@ impl Telegram {
     }
 
     fn place(&self, path: &str) -> Result<Url, ChatError> {
-        // Joined by hand: a token holds a colon, by which a path would be read as an address.
+        // Joined by hand: a token contains a colon, so the path would be parsed as an address.
         let whole = format!("{}{path}", self.server);
         Url::parse(&whole).map_err(|_| ChatError::Way(ApiError::new("chat.server_wrong")))
     }
@@ -234,16 +235,16 @@ impl std::fmt::Debug for Telegram {
     }
 }
 
-/// What a refusal of the service means.
+/// Converts a refusal of the service to an error.
 fn failure(code: u16, said: String, wait: Option<Duration>) -> ChatError {
     match code {
-        // "Unauthorized"; of a token that never was one, "Not Found".
+        // "Unauthorized"; "Not Found" for a token that never existed.
         401 | 404 if said.is_empty() || said == "Unauthorized" || said == "Not Found" => {
             ChatError::Token(said)
         }
         409 => ChatError::Conflict(said),
         429 => ChatError::TooMuch(wait.unwrap_or(ANSWER_WAIT).min(LONGEST_WAIT)),
-        // It may have been done all the same: a gateway gave up waiting.
+        // It may have been done nevertheless: a gateway stopped waiting.
         500.. => ChatError::Unanswered(format!("{code}: {said}")),
         code => refused(code, said),
     }
@@ -267,7 +268,7 @@ async fn read(response: &mut Response, most: u64) -> Result<Vec<u8>, ChatError> 
     }
 }
 
-/// What went wrong, and why: the error's own words name only the request, whose address holds the token.
+/// Returns the causes of an error: its own message names only the request, whose address contains the token.
 fn causes(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut words = error.to_string();
@@ -320,7 +321,7 @@ mod tests {
         );
     }
 
-    /// The token is in the path, which goes through the proxy's tunnel and not to the proxy.
+    /// The token is in the path, which is sent through the proxy's tunnel and not to the proxy.
     #[tokio::test]
     async fn it_is_reached_through_the_proxy_of_the_settings_which_never_sees_the_token() {
         let proxy = TcpListener::bind(("127.0.0.1", 0)).unwrap();

@@ -1,13 +1,14 @@
-//! Markdown as the small markup of a chat service: Telegram's `HTML` style (b, i, s, code, pre, a, blockquote).
+//! Converts Markdown to the small markup of a chat service: Telegram's `HTML` style (b, i, s, code, pre, a,
+//! blockquote).
 //!
-//! What the markup has no form for is put in plain words: a list with its marks, a table as lines of code, a link to a
-//! file with its place behind it.
+//! Elements without a form in the markup become plain text: a list with its marks, a table as lines of code, a
+//! link to a file followed by its path.
 
 use crate::post::units;
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::fmt::Write as _;
 
-/// A part of an answer that stands by itself.
+/// A self-contained block of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Part {
     /// With markup.
@@ -17,7 +18,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// This part, or pieces of it that are no longer than `most`. A piece keeps only the markup of code.
+    /// Splits this part into pieces of at most `most`. A piece keeps only the markup of code.
     pub(crate) fn within(&self, most: usize) -> Vec<Part> {
         if units(&self.rich) <= most {
             return vec![self.clone()];
@@ -27,7 +28,7 @@ impl Part {
         let mut pieces = Vec::new();
         let mut piece = String::new();
         let mut size = 0;
-        // Where it may be parted best: behind a line, else behind a word, else anywhere.
+        // Best split position: after a line, otherwise after a word, otherwise anywhere.
         let mut line = None;
         let mut word = None;
         for c in self.plain.chars() {
@@ -57,7 +58,7 @@ impl Part {
     }
 }
 
-/// Text that means nothing but itself.
+/// Escapes text so it contains no markup.
 pub(crate) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -72,7 +73,7 @@ pub(crate) fn escape(text: &str) -> String {
     safe
 }
 
-/// The parts of a text in Markdown, in order; none is empty.
+/// Returns the parts of a Markdown text, in order; none is empty.
 pub(crate) fn parts(markdown: &str) -> Vec<Part> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = Writer::default();
@@ -87,23 +88,23 @@ pub(crate) fn parts(markdown: &str) -> Vec<Part> {
 struct Writer {
     parts: Vec<Part>,
     part: Part,
-    /// How deep inside blocks it is; a part ends where this comes back to nothing.
+    /// Nesting depth inside blocks; a part ends when it returns to zero.
     depth: usize,
-    /// Lists that are open; the next number of those that count.
+    /// Open lists; for numbered ones the next number.
     lists: Vec<Option<u64>>,
-    /// Links that are open.
+    /// Open links.
     links: Vec<Link>,
-    /// Inside a heading, which is bold as a whole.
+    /// Whether inside a heading, which is bold as a whole.
     in_heading: bool,
-    /// Inside a table, whose cells hold words alone.
+    /// Whether inside a table, whose cells contain only text.
     in_table: bool,
     first_cell: bool,
 }
 
 enum Link {
-    /// Of the web: the markup has a form for it.
+    /// Web link, which the markup supports.
     Web,
-    /// Of anything else, put behind its words.
+    /// Any other link, appended after its text.
     Place(String),
 }
 
@@ -134,7 +135,7 @@ impl Writer {
                 self.mark("<b>");
             }
             Tag::BlockQuote(_) => {
-                // The markup does not nest it.
+                // The markup does not allow nesting it.
                 if self.depth == 0 {
                     self.mark("<blockquote>");
                 }
@@ -283,7 +284,7 @@ impl Writer {
         self.mark("<pre>");
     }
 
-    /// Words, with whatever they hold.
+    /// Adds text, with its current markup.
     fn words(&mut self, text: &str) {
         self.part.rich.push_str(&escape(text));
         self.part.plain.push_str(text);
@@ -302,14 +303,14 @@ impl Writer {
         self.part.rich.push_str(markup);
     }
 
-    /// Markup of a phrase; a table has none inside.
+    /// Adds inline markup; a table has none inside.
     fn style(&mut self, markup: &str) {
         if !self.in_table {
             self.mark(markup);
         }
     }
 
-    /// What follows begins on a line of its own.
+    /// Makes the following text begin on a line of its own.
     fn new_line(&mut self) {
         let is_begun = !self.part.plain.is_empty() && !self.part.plain.ends_with('\n');
         if is_begun {

@@ -1,4 +1,4 @@
-//! What Telegram sends, as far as Octo reads it.
+//! Telegram's data types, with only the fields Octo reads.
 
 use crate::{Incoming, Letter, LetterFile, Person, Press};
 use serde::{Deserialize, de::IgnoredAny};
@@ -12,7 +12,7 @@ pub(super) struct Answer<T> {
     pub error_code: Option<u16>,
     pub description: Option<String>,
     pub parameters: Option<Parameters>,
-    /// Only the service's own answers have it.
+    /// Present only in the service's own answers.
     #[serde(rename = "ok")]
     _ok: bool,
 }
@@ -29,7 +29,7 @@ pub(super) struct Bot {
     pub username: Option<String>,
 }
 
-/// A message that was sent; nothing of it is needed.
+/// Answer to a sent message; Octo needs none of its fields.
 #[derive(Debug, Deserialize)]
 pub(super) struct Sent {}
 
@@ -58,7 +58,7 @@ struct Message {
     other: HashMap<String, IgnoredAny>,
 }
 
-/// What a message can bring that is not taken. A service message (somebody pinned something) has none of it.
+/// Unsupported attachments of a message. A service message (about a pinned message) has none of these.
 const NOT_TAKEN: [&str; 13] = [
     "audio",
     "contact",
@@ -92,7 +92,7 @@ struct Chat {
     kind: String,
 }
 
-/// A picture in one of the sizes the service made of it.
+/// A picture in one of the service's sizes.
 #[derive(Debug, Deserialize)]
 struct Size {
     file_id: String,
@@ -116,7 +116,7 @@ struct Callback {
 }
 
 impl Update {
-    /// Reads an update; of one that has another form than any known, only its number.
+    /// Parses an update; one of an unknown form yields only its number.
     pub(super) fn of(value: Value) -> Option<Self> {
         let update_id = value.get("update_id")?.as_i64()?;
         Some(serde_json::from_value(value).unwrap_or(Self { update_id, message: None, callback_query: None }))
@@ -135,7 +135,7 @@ impl Update {
             };
         }
         let Some(message) = self.message else { return nobody };
-        // Alone with the bot, a person's chat has their own id. In a group everybody reads the answers.
+        // Alone with the bot, a person's chat has their own id. In a group, all members would read the answers.
         let alone =
             |from: &User| message.chat.kind == "private" && message.chat.id == from.id && !from.is_bot;
         let Some(from) = message.from.filter(alone) else { return nobody };
