@@ -1,86 +1,87 @@
-//! The command line.
+//! Parses the command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use octo_protocol::{Cost, Effort, Mode, Profile, SessionId};
 use std::{path::PathBuf, str::FromStr};
 
-/// The variable a key is read from when none is named.
+/// Default environment variable of the key.
 pub(crate) const KEY_VARIABLE: &str = "OCTO_API_KEY";
 
-/// The digits behind the point of an amount in dollars: [`Cost`] counts billionths.
+/// Decimal places of an amount in dollars: [`Cost`] counts billionths.
 const NANO_DIGITS: usize = 9;
 
-/// Octo without a window.
+/// Run Octo without a window.
 #[derive(Debug, Parser)]
-// Named as the installed program, whichever of the two binaries it runs in.
+// Uses the name of the installed program, in both binaries.
 #[command(name = "octo", version, about, long_about = None)]
 pub(crate) struct Arguments {
-    /// What to do.
+    /// Command to run.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// A command of the program.
 #[derive(Debug, Subcommand)]
 #[expect(clippy::large_enum_variant, reason = "there is one, and it is read once")]
 pub(crate) enum Command {
     /// Run one turn and print its answer.
     Exec(ExecArguments),
-    /// Speak the protocol as one JSON object a line on standard input and output.
+    /// Serve the protocol on standard input and output, one JSON object per line.
     Serve,
 }
 
-/// `exec`.
+/// Arguments of `exec`.
 #[derive(Debug, Args)]
 pub(crate) struct ExecArguments {
-    /// The folder to work in; the current one when left out.
+    /// Folder to work in; defaults to the current one.
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
-    /// Continue this session, or the folder's newest with "last".
+    /// Session to continue: an id, or "last" for the folder's newest.
     #[arg(long, value_name = "ID|last")]
     pub session: Option<SessionChoice>,
-    /// How the model is spoken to; "demo" is a script and needs no model.
+    /// Protocol of the model server; "demo" plays a script and needs no model.
     #[arg(long)]
     pub protocol: Option<ProtocolChoice>,
-    /// The model server's address.
+    /// Address of the model server.
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
     /// The vendor's name of the model.
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// The environment variable that holds the key [default: OCTO_API_KEY]
+    /// Environment variable that contains the key [default: OCTO_API_KEY]
     #[arg(long, value_name = "VAR")]
     pub key_env: Option<String>,
-    /// A header for the model's server, beside Octo's own, as NAME=VALUE; may be given several times. It is
-    /// kept in memory only, but other programs of this user can see it on the command line.
+    /// Additional header for the model server, as NAME=VALUE; may be repeated. Octo keeps it only in memory,
+    /// but other programs of this user can see it on the command line.
     #[arg(long = "header", value_name = "NAME=VALUE")]
     pub headers: Vec<String>,
-    /// How much the model is asked to reason, for a new session; what it does by itself when left out.
+    /// Reasoning effort of the model, for a new session; defaults to the model's own.
     #[arg(long)]
     pub effort: Option<EffortChoice>,
-    /// What the turn may cost, in US dollars as in 0.50: once that is spent it is stopped before the next call of
-    /// the model, and the exit status is 1. Calls whose cost is not known do not count.
+    /// Budget of the turn in US dollars, such as 0.50. Once it is spent, the turn stops before the next model
+    /// call, and the exit status is 1. Calls with an unknown cost do not count.
     #[arg(long, value_name = "USD", value_parser = dollars)]
     pub budget: Option<Cost>,
-    /// What may run without asking; nobody is there to ask, so what would ask is answered no.
+    /// Which actions may run without asking; without a window, Octo answers every request for permission with
+    /// no.
     #[arg(long)]
     pub mode: Option<ModeChoice>,
     /// The agent's profile, for a new session: general, coding, or a folder of `agents` in Octo's home.
     #[arg(long, value_name = "NAME")]
     pub profile: Option<Profile>,
-    /// Print every event as one JSON object a line instead of the final text.
+    /// Print every event as one JSON object per line instead of the final text.
     #[arg(long)]
     pub json: bool,
-    /// What to ask for; "-" reads standard input.
+    /// The request to Octo; "-" reads it from standard input.
     pub prompt: String,
 }
 
-/// Which session is continued.
+/// Session to continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionChoice {
-    /// The newest of the folder.
+    /// The folder's newest session.
     Last,
-    /// This one.
+    /// The session with this id.
     Id(SessionId),
 }
 
@@ -97,7 +98,7 @@ impl FromStr for SessionChoice {
     }
 }
 
-/// Reads an amount of dollars: digits, and a point with up to nine more of them. Nothing is rounded.
+/// Parses an amount of dollars: digits, optionally followed by a point and up to nine more. Nothing is rounded.
 fn dollars(text: &str) -> Result<Cost, String> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -111,7 +112,7 @@ fn dollars(text: &str) -> Result<Cost, String> {
     }
 }
 
-/// How the model is spoken to.
+/// Protocol of the model server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProtocolChoice {
     /// Anthropic Messages.
@@ -120,20 +121,20 @@ pub(crate) enum ProtocolChoice {
     OpenaiChat,
     /// OpenAI Responses.
     OpenaiResponses,
-    /// AWS Bedrock Converse; without a key, with the AWS credentials of the environment or the profile.
+    /// AWS Bedrock Converse; without a key it uses the AWS credentials of the environment or the profile.
     Bedrock,
     /// The built-in script, without a model.
     Demo,
 }
 
-/// How much the model is asked to reason.
+/// Reasoning effort of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EffortChoice {
-    /// A little.
+    /// Little reasoning.
     Low,
-    /// Usually.
+    /// Medium reasoning.
     Medium,
-    /// Much.
+    /// Much reasoning.
     High,
 }
 
@@ -147,12 +148,12 @@ impl From<EffortChoice> for Effort {
     }
 }
 
-/// What may run without asking.
+/// Which actions may run without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeChoice {
     /// Every change and every command asks.
     Ask,
-    /// Changes inside the folder and commands known to only read run; all else asks.
+    /// Changes inside the folder and known read-only commands run; everything else asks.
     AskRisky,
     /// Nothing asks.
     Autonomous,

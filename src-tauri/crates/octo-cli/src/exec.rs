@@ -1,4 +1,4 @@
-//! `exec`: one turn, without a window.
+//! The `exec` command: one turn, without a window.
 
 mod begin;
 mod follow;
@@ -87,7 +87,7 @@ async fn turn(
     let (feed, _feed_end) = Feed::open(octo);
     let begun = tokio::select! {
         biased;
-        // Nothing was sent yet, or the core has it and goes on with it at its next start.
+        // Nothing was sent yet, or the core has stored it and continues it at the next start.
         () = signals.next() => return Err(Failure::Interrupted),
         begun = begin::begin(octo, arguments, choice, &settings, task) => begun?,
     };
@@ -97,7 +97,7 @@ async fn turn(
     follower.with_budget(arguments.budget).follow(feed, signals).await
 }
 
-/// The prompt: the argument, or standard input for `-`.
+/// Returns the prompt: the argument, or standard input for `-`.
 async fn prompt(argument: &str, signals: &mut Signals) -> Result<String, Failure> {
     let prompt = if argument == "-" {
         let reading = tokio::task::spawn_blocking(|| {
@@ -125,7 +125,7 @@ async fn prompt(argument: &str, signals: &mut Signals) -> Result<String, Failure
     Ok(prompt.to_owned())
 }
 
-/// The folder to work in, absolute and without links.
+/// Returns the working folder, absolute and without links.
 fn folder(cwd: Option<&Path>) -> Result<PathBuf, ApiError> {
     let given = cwd.unwrap_or(Path::new("."));
     let unusable =

@@ -1,18 +1,18 @@
-//! How a headless run ends.
+//! Exit statuses of a headless run.
 
 use octo_protocol::ApiError;
 use std::process::ExitCode;
 
-/// How a headless run ended, as its exit status.
+/// Outcome of a headless run, as its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// The turn finished, or there was nothing left to serve.
     Finished,
-    /// It could not be done; the words are on standard error.
+    /// The run failed; the message is on standard error.
     Failed,
     /// The command line is wrong.
     Usage,
-    /// A signal ended it. 128 + SIGINT, as shells have it.
+    /// A signal ended it. 128 + SIGINT, as in shells.
     Interrupted,
 }
 
@@ -27,14 +27,14 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a run ends before its turn did.
+/// Reason why a run ends before its turn did.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Failure {
-    /// The command line is wrong, in these words.
+    /// The command line is wrong, with this message.
     Usage(String),
-    /// It could not be done.
+    /// The run failed.
     Failed(ApiError),
-    /// A signal came before there was anything to stop.
+    /// A signal arrived before there was anything to stop.
     Interrupted,
 }
 

@@ -1,4 +1,4 @@
-//! The durable events of this process, in order and without gaps.
+//! Delivers the durable events of this process, in order and without gaps.
 
 use octo_core::Octo;
 use octo_protocol::{ApiError, Envelope, Event, Millis, SessionId, Topic};
@@ -12,37 +12,37 @@ use tokio::sync::{
     mpsc, oneshot,
 };
 
-/// How many events are read from the store at a time.
+/// Number of events read from the store at a time.
 const PAGE: u32 = 500;
 
-/// What comes out of a [`Feed`].
+/// An item of a [`Feed`].
 #[derive(Clone, Debug)]
 pub(crate) enum Fed {
     /// The next event.
     Event(Arc<Envelope>),
-    /// So many events were missed and could not be read again. Told, never hidden: the client opens its
-    /// sessions anew.
+    /// This many events were missed and could not be reread. Reported, never hidden: the client must reopen its
+    /// sessions.
     Lost(u64),
 }
 
-/// All durable events from the moment it was opened.
+/// All durable events since it was opened.
 ///
-/// The core's channel never waits for a listener, so a slow reader of standard output would lose events
-/// from it. A task of its own empties that channel at once; what waits is bounded by what the agent does.
-/// Should it fall behind all the same, the missed events are read from the store.
+/// The core's channel never waits for a listener, so a slow reader of standard output would lose events from
+/// it. A separate task empties that channel at once; the backlog is bounded by the agent's work. If it falls
+/// behind nevertheless, the missed events are read from the store.
 #[derive(Debug)]
 pub(crate) struct Feed {
     items: mpsc::UnboundedReceiver<Fed>,
 }
 
-/// Ends a [`Feed`] behind the last event there is by then. Dropping it does the same.
+/// Ends a [`Feed`] after its current last event. Dropping it has the same effect.
 #[derive(Debug)]
 pub(crate) struct FeedEnd {
     _open: oneshot::Sender<()>,
 }
 
 impl Feed {
-    /// Listens from now on, until the core or the given end is gone.
+    /// Starts listening, until the core or the returned end is dropped.
     pub fn open(octo: &Octo) -> (Self, FeedEnd) {
         let (pump, items) = Pump::new(octo);
         let (open, ended) = oneshot::channel();
@@ -50,13 +50,13 @@ impl Feed {
         (Self { items }, FeedEnd { _open: open })
     }
 
-    /// The next one; none at the end.
+    /// Returns the next item; `None` at the end.
     pub async fn next(&mut self) -> Option<Fed> {
         self.items.recv().await
     }
 }
 
-/// Nobody reads the feed any more.
+/// The feed no longer has a reader.
 struct Unread;
 
 /// Moves events from the core's channel into the feed's.
@@ -64,7 +64,7 @@ struct Pump {
     octo: Octo,
     events: broadcast::Receiver<Arc<Envelope>>,
     items: mpsc::UnboundedSender<Fed>,
-    /// The number of the last event of each topic.
+    /// Sequence number of the last event of each topic.
     seen: HashMap<Topic, u64>,
     since: Millis,
 }
@@ -80,7 +80,7 @@ impl Pump {
     async fn run(mut self, mut ended: oneshot::Receiver<()>) {
         loop {
             let event = tokio::select! {
-                // In this order, so that the end is heard only when nothing is left.
+                // In this order, so the end is handled only when nothing is left.
                 biased;
                 event = self.events.recv() => event,
                 _ = &mut ended => return,
@@ -96,7 +96,7 @@ impl Pump {
         }
     }
 
-    /// Hands an event on, unless it was already.
+    /// Forwards an event, unless it was already forwarded.
     fn pass(&mut self, envelope: Arc<Envelope>) -> Result<(), Unread> {
         let last = self.seen.entry(envelope.topic).or_default();
         if envelope.seq <= *last {
@@ -106,13 +106,13 @@ impl Pump {
         self.items.send(Fed::Event(envelope)).map_err(|_| Unread)
     }
 
-    /// Reads what was missed from the store: the topics that are known, the two there always are, and the
-    /// sessions the list tells of.
+    /// Reads missed events from the store: of the known topics, the two permanent ones, and the sessions in the
+    /// list.
     async fn catch_up(&mut self, count: u64) -> Result<(), Unread> {
         let mut topics: Vec<Topic> = self.seen.keys().copied().collect();
         topics
             .extend([Topic::Settings, Topic::Sessions].iter().filter(|topic| !self.seen.contains_key(topic)));
-        // The list comes last, and the sessions it tells of after it.
+        // The list is last, and its sessions follow it.
         topics.sort_by_key(|topic| *topic == Topic::Sessions);
         let mut next = 0;
         while let Some(&topic) = topics.get(next) {
@@ -143,7 +143,7 @@ impl Pump {
             let page = self.octo.events_since(topic, from, PAGE).await?;
             let Some(last) = page.last() else { return Ok(missed) };
             from = last.seq;
-            // Of a topic not heard of before, only what happened since the feed was opened.
+            // For a previously unknown topic, only events since the feed was opened.
             let fresh = page.into_iter().filter(|envelope| known.is_some() || envelope.at >= self.since);
             missed.extend(fresh.map(Arc::new));
         }
@@ -180,7 +180,7 @@ mod tests {
             secret_variables: Vec::new(),
         };
         let octo = Octo::start(config).await.unwrap();
-        // Not read before far more happened than the core's channel holds.
+        // The reader starts only after far more events than fit into the core's channel.
         let (pump, mut feed) = Pump::new(&octo);
         let session = octo.call(StartDemo {}).await.unwrap().id;
         octo.call(Stop { session }).await.unwrap();

@@ -1,7 +1,7 @@
-//! Octo without a window: `exec` runs one turn, `serve` speaks the protocol over standard input and output.
+//! Octo without a window: `exec` runs one turn, `serve` serves the protocol over standard input and output.
 //!
-//! The `octo-cli` binary is this library and nothing else; the desktop binary hands it its arguments when
-//! the first of them is `exec` or `serve`.
+//! The `octo-cli` binary contains only this library; the desktop binary passes its arguments here when the
+//! first of them is `exec` or `serve`.
 
 mod args;
 mod exec;
@@ -20,11 +20,11 @@ use octo_workspace::rm;
 use output::say_error;
 use std::{ffi::OsString, process::ExitCode, sync::Arc, time::Duration};
 
-/// The first argument of a child that reads a document; see [`octo_documents::Reader::of_this_program`].
+/// First argument of a child process that reads a document; see [`octo_documents::Reader::of_this_program`].
 pub const READ_DOCUMENT: &str = "read-document";
-/// Runs as another program, when the process was started under its name: `rm` and `unlink` of a session's commands
-/// are links to this program (see [`octo_workspace::rm`]). None when it was started as itself. To be asked before
-/// anything else is set up: a script may start thousands.
+/// Runs as another program if the process was started under its name: `rm` and `unlink` of a session's commands
+/// are links to this program (see [`octo_workspace::rm`]). Returns `None` if it was started under its own. Call
+/// it before any other setup: a script may start thousands.
 pub fn stand_in(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let mut args = args.into_iter();
     let program = rm::Program::named(&args.next()?)?;
@@ -34,10 +34,9 @@ pub fn stand_in(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
 
 /// Runs the headless form with the process's arguments; the first is the program's name.
 ///
-/// Exit status: 0 finished, 1 it could not be done (words on standard error), 2 wrong usage,
-/// 130 interrupted.
+/// Exit status: 0 finished, 1 failed (message on standard error), 2 wrong usage, 130 interrupted.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
-    // A child that reads one document: it is nothing else, so nothing else is set up in it.
+    // A child process that reads one document does nothing else, so nothing else is set up.
     let args: Vec<OsString> = args.into_iter().collect();
     if let [_, word, format] = args.as_slice()
         && word == READ_DOCUMENT
@@ -47,7 +46,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments = match Arguments::try_parse_from(args) {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help and the version are "errors" of clap's too; a closed standard output is nobody's fault.
+            // Help and the version are "errors" in clap too; a closed standard output is ignored.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -58,8 +57,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// `serve` by another clock, which tells when tasks run, and with sessions that are idle after another while: what
-/// hours do to it shows in minutes.
+/// Runs `serve` with another clock, which decides when scheduled tasks run, and another idle time of sessions:
+/// effects of hours become visible in minutes.
 pub fn serve_by_clock(clock: Arc<dyn Clock>, idle_after: Duration) -> ExitCode {
     to_its_end(serve::serve(serve::Pace { clock, idle_after }))
 }
@@ -73,7 +72,7 @@ fn to_its_end(work: impl Future<Output = Exit>) -> ExitCode {
         }
     };
     let exit = runtime.block_on(work);
-    // Whatever still blocks (a read of standard input) must not hold the process.
+    // A thread that still blocks (reading standard input) must not keep the process alive.
     runtime.shutdown_background();
     exit.into()
 }

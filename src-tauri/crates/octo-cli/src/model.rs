@@ -1,4 +1,4 @@
-//! Which model a headless run speaks to, from its options.
+//! Selects the model of a headless run from its options.
 
 use crate::{
     args::{ExecArguments, KEY_VARIABLE, ProtocolChoice},
@@ -11,36 +11,36 @@ use octo_protocol::{
 };
 use url::{Host, Url};
 
-/// Which model a run speaks to.
+/// Model of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ModelChoice {
     /// The session's own, or the home's default; keys from the keychain.
     Home,
     /// The home's entry with this name; keys from the keychain.
     Named(String),
-    /// One given on the command line; its key stays in memory.
+    /// A model described on the command line; its key stays in memory.
     Given(GivenModel),
     /// The built-in script.
     Demo,
 }
 
-/// A model given on the command line.
+/// A model described on the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GivenModel {
     /// The protocol.
     pub protocol: Protocol,
     /// The server's address, without a trailing slash.
     pub base_url: String,
-    /// The vendor's name.
+    /// The vendor's name of the model.
     pub model: String,
-    /// The key, where its variable holds one.
+    /// The key, if its variable is set.
     pub key: Option<Secret>,
-    /// Headers of the person's.
+    /// The person's headers.
     pub headers: Vec<HeaderDraft>,
 }
 
 impl ModelChoice {
-    /// Reads the options; `variable` looks an environment variable up.
+    /// Parses the options; `variable` looks up an environment variable.
     pub fn read(
         arguments: &ExecArguments,
         variable: impl Fn(&str) -> Option<String>,
@@ -99,7 +99,7 @@ impl ModelChoice {
         let key = variable(key_variable(arguments)).filter(|key| !key.trim().is_empty());
         match Reach::of(&base_url) {
             None => wrong("--base-url is not an http or https address"),
-            // Bedrock has AWS credentials to look for; what is missing there is said when they are.
+            // Bedrock also looks for AWS credentials; the lookup reports missing ones.
             Some(Reach::Elsewhere) if key.is_none() && protocol != Protocol::Bedrock => {
                 let error = ApiError::new("exec.key_missing").code(ErrorCode::KeyNeeded);
                 Err(Failure::Failed(error.arg("variable", key_variable(arguments))))
@@ -111,7 +111,7 @@ impl ModelChoice {
         }
     }
 
-    /// Where the keys of such a run are.
+    /// Returns where the keys of such a run are stored.
     pub fn keys(&self) -> Keys {
         match self {
             Self::Given(_) => Keys::Memory,
@@ -119,7 +119,7 @@ impl ModelChoice {
         }
     }
 
-    /// Makes the choice known to the core; none where the core's own default holds.
+    /// Registers the choice with the core; `None` if the core's own default applies.
     pub async fn settle(&self, octo: &Octo) -> Result<Option<ModelId>, ApiError> {
         match self {
             Self::Home | Self::Demo => Ok(None),
@@ -162,7 +162,7 @@ impl GivenModel {
     }
 }
 
-/// The headers as they were given; a value is never repeated in a complaint.
+/// Parses the headers; an error never repeats a value.
 fn headers(given: &[String]) -> Result<Vec<HeaderDraft>, Failure> {
     let read = |header: &String| {
         let (name, value) = header.split_once('=').filter(|(name, _)| !name.trim().is_empty())?;
@@ -172,12 +172,12 @@ fn headers(given: &[String]) -> Result<Vec<HeaderDraft>, Failure> {
     given.iter().map(|header| read(header).ok_or_else(wrong)).collect()
 }
 
-/// The variable the key is read from, which no command of the agent may see.
+/// Returns the environment variable of the key, which no command of the agent may see.
 pub(crate) fn key_variable(arguments: &ExecArguments) -> &str {
     arguments.key_env.as_deref().unwrap_or(KEY_VARIABLE)
 }
 
-/// Whether an address is on this machine: only there a missing key may be right.
+/// Whether an address is on this machine: only there may the key be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
     Loopback,
@@ -185,7 +185,7 @@ enum Reach {
 }
 
 impl Reach {
-    /// None when it is not an http or https address.
+    /// Classifies an address; `None` if it is not an http or https address.
     fn of(address: &str) -> Option<Self> {
         let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
         let loopback = match url.host()? {

@@ -1,4 +1,4 @@
-//! Standard output and standard error, written line by line, so that lines never mix.
+//! Standard output and standard error, written line by line, so lines never mix.
 
 use octo_protocol::{ApiError, Language, words};
 use serde::Serialize;
@@ -7,16 +7,16 @@ use std::{
     io::{self, Write},
 };
 
-/// Whether whoever reads standard output is still there.
+/// Whether standard output still has a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reader {
-    /// It reads.
+    /// It has a reader.
     There,
-    /// It closed its end: nothing more is written, and the work goes on without it.
+    /// The reader closed its end: nothing more is written, and the work continues without it.
     Gone,
 }
 
-/// Lines to a stream: each is locked, written whole and flushed.
+/// Lines to a stream: each is locked, written completely and flushed.
 #[derive(Debug)]
 pub(crate) struct Lines<W> {
     writer: W,
@@ -24,14 +24,14 @@ pub(crate) struct Lines<W> {
 }
 
 impl Lines<io::Stdout> {
-    /// To standard output.
+    /// Creates lines to standard output.
     pub fn stdout() -> Self {
         Self::new(io::stdout())
     }
 }
 
 impl<W: Write> Lines<W> {
-    /// To any stream.
+    /// Creates lines to any stream.
     pub fn new(writer: W) -> Self {
         Self { writer, reader: Reader::There }
     }
@@ -41,14 +41,14 @@ impl<W: Write> Lines<W> {
         match serde_json::to_vec(value) {
             Ok(line) => self.bytes(line),
             Err(error) => {
-                // Protocol types always serialise; if one ever did not, silence would be worse.
+                // Protocol types always serialise; if one ever failed, silence would be worse.
                 say_error(&error.to_string());
                 self.reader
             }
         }
     }
 
-    /// Writes a text, and a line end after it.
+    /// Writes a text, followed by a line end.
     pub fn text(&mut self, text: &str) -> Reader {
         self.bytes(text.as_bytes().to_vec())
     }
@@ -64,17 +64,17 @@ impl<W: Write> Lines<W> {
     }
 }
 
-/// One line on standard error. A closed standard error is nobody's fault.
+/// Prints one line on standard error. A closed standard error is ignored.
 pub(crate) fn say_error(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// An error's words on standard error, in the person's language.
+/// Prints an error's message on standard error, in the person's language.
 pub(crate) fn explain(language: Language, error: &ApiError) {
     say_error(&words::explain(language, error));
 }
 
-/// A sentence of the catalogue without arguments.
+/// Returns a message of the catalogue without arguments.
 pub(crate) fn say(language: Language, key: &str) -> String {
     words::say(language, key, &BTreeMap::new())
 }

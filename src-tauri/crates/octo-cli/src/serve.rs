@@ -1,4 +1,4 @@
-//! `serve`: the protocol as NDJSON over standard input and output.
+//! The `serve` command: the protocol as NDJSON over standard input and output.
 
 mod lines;
 mod troubles;
@@ -21,17 +21,17 @@ use tokio::{
 };
 use tokio_util::task::AbortOnDropHandle;
 
-/// How long requests that still run may take when the client has closed its end.
+/// How long requests may continue after the client has closed its end.
 const LAST_REPLIES: Duration = Duration::from_secs(10);
 
-/// How many unread lines wait before the reading of standard input waits too.
+/// Maximum unprocessed lines before reading of standard input pauses.
 const LINES_WAITING: usize = 64;
 
-/// What it goes by.
+/// Timing of a server.
 pub(crate) struct Pace {
-    /// Tells when tasks run.
+    /// Clock that decides when scheduled tasks run.
     pub(crate) clock: Arc<dyn Clock>,
-    /// How long after the last activity a session counts as idle.
+    /// Time after the last activity at which a session counts as idle.
     pub(crate) idle_after: Duration,
 }
 
@@ -41,7 +41,7 @@ impl Default for Pace {
     }
 }
 
-/// Serves until standard input ends, the reader of standard output is gone, or a signal comes.
+/// Serves until standard input ends, standard output is closed, or a signal arrives.
 pub(crate) async fn serve(pace: Pace) -> Exit {
     let mut signals = match Signals::hear() {
         Ok(signals) => signals,
@@ -77,7 +77,7 @@ pub(crate) async fn serve(pace: Pace) -> Exit {
     octo.shutdown().await;
     drop(feed_end);
     drop(telling);
-    // It fails only by a panic, which was reported already.
+    // It fails only after a panic, which was reported already.
     let _ = forwarding.await;
     writer.finish().await;
     Exit::Finished
@@ -100,7 +100,7 @@ async fn start(settled: Result<Settled, ApiError>, pace: Pace) -> Result<Octo, A
     Octo::start_by_clock(config, pace.clock).await
 }
 
-/// Takes requests until there will be no more; gives back those that still run.
+/// Handles requests until there are no more; returns those that still run.
 async fn listen(octo: &Octo, writer: &Writer, signals: &mut Signals) -> JoinSet<()> {
     let mut requests = JoinSet::new();
     let mut incoming = stdin_lines();
@@ -124,8 +124,8 @@ async fn listen(octo: &Octo, writer: &Writer, signals: &mut Signals) -> JoinSet<
     }
 }
 
-/// Carries a request out beside the others. It is begun before the next line is read, so that what a
-/// client writes one after the other reaches a session in that order.
+/// Handles a request concurrently with the others. It starts before the next line is read, so a client's
+/// consecutive requests reach a session in order.
 async fn dispatch(octo: &Octo, line: ClientLine, writer: &Writer, requests: &mut JoinSet<()>) {
     let (octo, lines) = (octo.clone(), writer.sender());
     let mut work = Box::pin(async move {
@@ -145,13 +145,13 @@ fn reply_line(id: u64, reply: Result<Value, ApiError>) -> ServerLine {
     }
 }
 
-/// Reads a line; a blank one is nothing.
+/// Parses a line; a blank one yields nothing.
 fn parse(line: &[u8]) -> Result<Option<ClientLine>, ApiError> {
     if line.trim_ascii().is_empty() {
         return Ok(None);
     }
-    // serde's message quotes a wrong value's type and place, and names unknown variants, never a field's
-    // text; even so only its place is passed on, since a line may hold a key.
+    // serde's message quotes a wrong value's type and position, and names unknown variants, never a field's
+    // text; even so, only the position is passed on, since a line may contain a key.
     serde_json::from_slice(line).map(Some).map_err(|error| {
         ApiError::new("serve.bad_line").arg("column", error.column()).detail(match error.classify() {
             serde_json::error::Category::Data => "JSON, but no request",
@@ -160,7 +160,7 @@ fn parse(line: &[u8]) -> Result<Option<ClientLine>, ApiError> {
     })
 }
 
-/// Waits for the requests that still run, not for ever.
+/// Waits for the requests that still run, with a timeout.
 async fn finish(mut requests: JoinSet<()>, signals: &mut Signals) {
     let all = async { while requests.join_next().await.is_some() {} };
     tokio::select! {
@@ -169,7 +169,7 @@ async fn finish(mut requests: JoinSet<()>, signals: &mut Signals) {
     }
 }
 
-/// Hands every event on.
+/// Forwards every event.
 async fn forward(mut feed: Feed, lines: mpsc::UnboundedSender<ServerLine>) {
     while let Some(item) = feed.next().await {
         let line = match item {
@@ -184,14 +184,14 @@ async fn forward(mut feed: Feed, lines: mpsc::UnboundedSender<ServerLine>) {
     }
 }
 
-/// Standard input's lines, read by a thread of its own: a read cannot be taken back.
+/// Returns the lines of standard input, read by a separate thread: a read cannot be cancelled.
 fn stdin_lines() -> mpsc::Receiver<Incoming> {
     let (sender, lines) = mpsc::channel(LINES_WAITING);
     thread::spawn(move || read_lines(io::stdin().lock(), |line| sender.blocking_send(line).is_ok()));
     lines
 }
 
-/// Standard output, written by a thread of its own, so that a slow reader holds nothing up.
+/// Standard output, written by a separate thread, so a slow reader delays nothing.
 struct Writer {
     lines: mpsc::UnboundedSender<ServerLine>,
     done: oneshot::Receiver<()>,

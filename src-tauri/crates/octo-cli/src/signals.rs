@@ -1,8 +1,8 @@
-//! The signals that ask a headless run to end.
+//! Signals that ask a headless run to end.
 
 use std::io;
 
-/// Hears the interrupt and the termination signal from the moment it is made.
+/// Listener for the interrupt and the termination signal, from its creation on.
 #[derive(Debug)]
 pub(crate) struct Signals {
     #[cfg(unix)]
@@ -13,7 +13,7 @@ pub(crate) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// Starts hearing.
+    /// Starts listening.
     pub fn hear() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
@@ -31,7 +31,7 @@ impl Signals {
 
 #[cfg(not(unix))]
 impl Signals {
-    /// Starts hearing.
+    /// Starts listening.
     pub fn hear() -> io::Result<Self> {
         Ok(Self {})
     }

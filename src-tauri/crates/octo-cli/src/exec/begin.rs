@@ -1,4 +1,4 @@
-//! The beginning of a run: which session, and the message that sets the turn off.
+//! Starts a run: selects the session and sends the message that begins the turn.
 
 use crate::{
     args::{ExecArguments, SessionChoice},
@@ -13,34 +13,34 @@ use octo_protocol::{
 };
 use std::path::PathBuf;
 
-/// What is to be done, and where.
+/// Input of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Task {
-    /// The absolute folder.
+    /// Absolute folder.
     pub folder: PathBuf,
-    /// The words.
+    /// Text of the message.
     pub prompt: String,
 }
 
-/// A turn that was set off.
+/// A started turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Begun {
     /// The session.
     pub session: SessionId,
-    /// The number of the session's last event from before this run; 0 for a new session.
+    /// Sequence number of the session's last event before this run; 0 for a new session.
     pub seen: u64,
-    /// What became of what was sent.
+    /// Effect of the message.
     pub asked: Asked,
 }
 
-/// What became of what was sent.
+/// Effect of a sent message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// A turn works on it.
+    /// It started a turn.
     Work,
-    /// It was a slash command, which was answered; `/retry` alone sets a turn off.
+    /// It was a slash command, which was answered; only `/retry` starts a turn.
     Command,
-    /// It was `/new`, which means nothing without a window.
+    /// It was `/new`, which has no effect without a window.
     New,
 }
 
@@ -54,7 +54,7 @@ impl From<Sent> for Asked {
     }
 }
 
-/// Sets the turn off.
+/// Starts the turn.
 pub(super) async fn begin(
     octo: &Octo,
     arguments: &ExecArguments,
@@ -89,7 +89,7 @@ pub(super) async fn begin(
     Ok(Begun { session, seen, asked })
 }
 
-/// The demo works in its own folder, in its own session.
+/// Prepares the demo, which uses its own folder and session.
 async fn demo(
     octo: &Octo,
     arguments: &ExecArguments,
@@ -108,7 +108,7 @@ async fn demo(
     Ok(Begun { session, seen: 0, asked })
 }
 
-/// Brings a session to what the command line says.
+/// Applies the options of the command line to a session.
 async fn adapt(
     octo: &Octo,
     arguments: &ExecArguments,
@@ -138,10 +138,10 @@ async fn adapt(
     Ok(())
 }
 
-/// How many sessions are asked for at a time; the protocol's own cap.
+/// Number of sessions requested at a time; the protocol's own maximum.
 const PAGE: u32 = 200;
 
-/// The folder's session that was used last. The demo's and those of tasks are never meant.
+/// Returns the folder's most recently used session. Excludes the demo's and those of scheduled tasks.
 async fn newest(octo: &Octo, folder: &str) -> Result<SessionId, ApiError> {
     let mut best: Option<SessionInfo> = None;
     let mut offset = 0;

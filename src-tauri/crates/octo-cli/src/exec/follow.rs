@@ -1,4 +1,5 @@
-//! Following a turn to its end: events out, questions answered no, a used-up budget ended, a signal heard.
+//! Follows a turn to its end: prints events, answers questions with no, ends on a spent budget, handles
+//! signals.
 
 use crate::{
     exec::{
@@ -31,15 +32,15 @@ use tokio::{
 /// How long a stopped turn may take to end before the run ends without it. The core promises 3 seconds.
 const STOPPING: Duration = Duration::from_secs(10);
 
-/// How long the last events of a turn that is over may take to arrive.
+/// How long the last events of a finished turn may take to arrive.
 const LAST_EVENTS: Duration = Duration::from_secs(2);
 
-/// What goes to standard output.
+/// Content of standard output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
     /// Every event of the session.
     Events,
-    /// The turn's last words.
+    /// Final text of the turn.
     FinalText,
 }
 
@@ -47,38 +48,38 @@ pub(super) enum Shown {
 pub(super) struct Follower<'a, W> {
     octo: &'a Octo,
     session: SessionId,
-    /// The number of the last event that was taken.
+    /// Sequence number of the last processed event.
     seen: u64,
     asked: Asked,
-    /// Whether a turn began or ended since this run began.
+    /// Whether a turn began or ended since the start of this run.
     worked: bool,
-    /// Whether a slash command was none, or was not understood.
+    /// Whether a slash command was unknown or misused.
     refused: bool,
     language: Language,
     shown: Shown,
     out: Lines<W>,
     answered: HashSet<QuestionId>,
-    /// What this run was told the turn may cost.
+    /// Budget of the turn given to this run.
     budget: Option<Cost>,
-    /// The models whose calls were said not to count.
+    /// Models whose calls were reported as not counted.
     unpriced: HashSet<String>,
-    /// The budget that was used up, which ended the turn.
+    /// Spent budget that ended the turn.
     used_up: Option<BudgetStop>,
 }
 
-/// That the run was interrupted and the core has stopped the turn.
+/// The run was interrupted and the core has stopped the turn.
 #[derive(Default)]
 struct Stopped {
     so: Cell<bool>,
     news: Notify,
 }
 
-/// What an event means for the run.
+/// Consequence of an event for the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sign {
-    /// The session may have come to rest: look.
+    /// The session may be at rest: check.
     Look,
-    /// Go on.
+    /// Continue.
     Wait,
 }
 
@@ -102,19 +103,19 @@ impl<'a, W: Write> Follower<'a, W> {
         }
     }
 
-    /// With what the turn may cost.
+    /// Sets the budget of the turn.
     pub fn with_budget(self, budget: Option<Cost>) -> Self {
         Self { budget, ..self }
     }
 
-    /// Follows until the session rests. Whatever the core is asked meanwhile may take as long as the session waits until
-    /// it can be stored, so nothing of it keeps a signal from being heard.
+    /// Follows the session until it rests. A request to the core may take as long as the session cannot be
+    /// stored, so signals are still handled during one.
     pub async fn follow(self, feed: Feed, signals: &mut Signals) -> Result<Exit, Failure> {
         let (octo, session) = (self.octo, self.session);
         let mut watch = Watch::begin(octo, session, self.language).await?;
         let stopped = Stopped::default();
         let mut work = pin!(self.work(feed, &stopped));
-        // Once interrupted: the stop that was asked for, and when the run ends at the latest.
+        // After an interrupt: the pending stop, and the latest end of the run.
         let (mut stopping, mut deadline) = (None, None);
         loop {
             tokio::select! {
@@ -172,7 +173,7 @@ impl<'a, W: Write> Follower<'a, W> {
         }
     }
 
-    /// Takes an event: prints it, answers what it asks.
+    /// Handles an event: prints it and answers its question.
     async fn take(&mut self, envelope: &Envelope) -> Result<Sign, ApiError> {
         if envelope.topic != (Topic::Session { id: self.session }) {
             self.hear_other(envelope).await?;
@@ -197,7 +198,7 @@ impl<'a, W: Write> Follower<'a, W> {
                 Ok(Sign::Look)
             }
             Event::CommandAnswered { note } if self.shown == Shown::FinalText => {
-                // The answer to a slash command is what was asked for; other notes only accompany the work.
+                // The answer to a slash command is the run's output; other notes only accompany the work.
                 if note.key.starts_with("command.") {
                     self.out.text(&words::explain(self.language, note));
                 } else {
@@ -254,8 +255,9 @@ impl<'a, W: Write> Follower<'a, W> {
         }
     }
 
-    /// An event of another session. The run works in one, and what else it has open are that one's sub-agents: nobody
-    /// is here for their questions either, and a used-up budget ends them; their parent then asks for itself.
+    /// Handles an event of another session. The run works in one, so any other open session is a sub-agent of
+    /// it: its questions also have no person to answer them, and a spent budget ends it; its parent then asks
+    /// itself.
     async fn hear_other(&mut self, envelope: &Envelope) -> Result<(), ApiError> {
         let Topic::Session { id } = envelope.topic else { return Ok(()) };
         match &envelope.event {
@@ -269,7 +271,7 @@ impl<'a, W: Write> Follower<'a, W> {
         }
     }
 
-    /// Nobody is here: a permission is answered no, a question with "decide yourself".
+    /// Answers a question without a person: a permission with no, any other question with "decide yourself".
     async fn answer(&mut self, session: SessionId, question: &Question) -> Result<(), ApiError> {
         if !self.answered.insert(question.id) {
             return Ok(());
@@ -285,7 +287,7 @@ impl<'a, W: Write> Follower<'a, W> {
         }
     }
 
-    /// Nobody is here to allow more: a used-up budget ends the turn.
+    /// Ends the turn on a spent budget, since no person is here to allow more.
     async fn stop_for(&mut self, stop: &BudgetStop) -> Result<(), ApiError> {
         if self.used_up.replace(*stop).is_some() {
             return Ok(());
@@ -301,7 +303,7 @@ impl<'a, W: Write> Follower<'a, W> {
         }
     }
 
-    /// Says, once a model, that a budget cannot hold what costs nobody knows how much.
+    /// Warns, once per model, that the budget cannot include calls of unknown cost.
     fn tell_unpriced(&mut self, call: &BilledCall) {
         let counts = self.budget.is_none() || call.cost.is_some() || call.outcome != CallOutcome::Answered;
         if !counts && self.unpriced.insert(call.name.clone()) {
@@ -309,8 +311,8 @@ impl<'a, W: Write> Follower<'a, W> {
         }
     }
 
-    /// Whether nothing more comes by itself. A message that still waits in the queue is taken up by a turn,
-    /// except after a failure or a stop.
+    /// Returns whether no further work will start on its own. A turn picks up a queued message, except after a
+    /// failure or a stop.
     fn rests(&self, snapshot: &SessionSnapshot, stopped: &Stopped) -> bool {
         match snapshot.info.status {
             SessionStatus::Running | SessionStatus::Waiting => false,
@@ -319,19 +321,19 @@ impl<'a, W: Write> Follower<'a, W> {
         }
     }
 
-    /// Takes the events a snapshot already includes; they were published before or are about to be.
+    /// Processes the events a snapshot already includes; they were published before or are about to be.
     async fn drain(&mut self, feed: &mut Feed, seq: u64) {
         let deadline = Instant::now() + LAST_EVENTS;
         while self.seen < seq {
             let Ok(Some(Fed::Event(envelope))) = timeout_at(deadline, feed.next()).await else { return };
-            // What is still asked here belongs to a turn that is over.
+            // Questions that are still open belong to a finished turn.
             let _ = self.take(&envelope).await;
         }
     }
 
-    /// Says how it ended.
+    /// Reports the outcome.
     fn end(&mut self, snapshot: &SessionSnapshot, stopped: &Stopped) -> Exit {
-        // What the turn before it said is no answer to a command.
+        // The previous turn's text is not the answer to a command.
         match self.asked {
             Asked::Command if !self.worked => {
                 return if self.refused { Exit::Failed } else { Exit::Finished };
@@ -371,7 +373,7 @@ impl<'a, W: Write> Follower<'a, W> {
     }
 }
 
-/// What a used-up budget is called, with what was spent and what the limit was.
+/// Returns the error for a spent budget, with the amount spent and the limit.
 fn used_up(stop: &BudgetStop) -> ApiError {
     let key = match stop.scope {
         BudgetScope::Task => "exec.budget_task",
@@ -381,7 +383,7 @@ fn used_up(stop: &BudgetStop) -> ApiError {
     ApiError::new(key).arg("spent", dollars(stop.spent)).arg("limit", dollars(stop.limit))
 }
 
-/// An amount as a person writes it: exact, without needless zeros, with cents at least.
+/// Formats an amount for a person: exact, without trailing zeros, with at least cents.
 fn dollars(amount: Cost) -> String {
     let exact = amount.to_string();
     let (whole, part) = exact.split_once('.').unwrap_or((&exact, ""));
@@ -395,7 +397,7 @@ async fn until(deadline: Option<Instant>) {
     }
 }
 
-/// What a call that was begun comes to; for ever when none was.
+/// Waits for the result of a started call; never finishes if there is none.
 async fn finished<F: Future>(call: &mut Option<Pin<Box<F>>>) -> F::Output {
     match call {
         Some(begun) => {
@@ -407,7 +409,7 @@ async fn finished<F: Future>(call: &mut Option<Pin<Box<F>>>) -> F::Output {
     }
 }
 
-/// Whether a slash command was none, or was not understood: nothing was done.
+/// Returns whether a slash command was unknown or misused: nothing was done.
 fn is_refusal(note: &ApiError) -> bool {
     note.key.starts_with("command.unknown")
         || note.key.starts_with("command.misused.")

@@ -1,11 +1,11 @@
-//! Whoever runs Octo without a window is told on standard error when `policy.toml` does not hold.
+//! Warns on standard error when `policy.toml` is not in effect, in a run without a window.
 
 use crate::output::explain;
 use octo_core::{Octo, Subscription};
 use octo_protocol::{ApiError, GetPolicy, Language, Topic, Update};
 use tokio_util::task::AbortOnDropHandle;
 
-/// Says what is wrong with the file now, and from now on whenever that changes, for as long as the result is kept.
+/// Reports the file's current problems, and later ones whenever they change, as long as the result is kept.
 pub(super) async fn tell(octo: &Octo, language: Language) -> Result<AbortOnDropHandle<()>, ApiError> {
     let watch = octo.subscribe(Topic::Settings).await?;
     let fault = octo.call(GetPolicy {}).await?.fault;

@@ -1,4 +1,4 @@
-//! What is no event: that a session cannot be stored.
+//! Watches a problem that is not an event: a session cannot be stored.
 
 use crate::output::explain;
 use octo_core::{Octo, Subscription};
@@ -8,21 +8,21 @@ use octo_protocol::{ApiError, Language, SessionId, Topic, Trouble, TroubleStage,
 pub(super) struct Watch {
     session: SessionId,
     language: Language,
-    /// None when there is nothing left to watch.
+    /// `None` when there is nothing left to watch.
     subscription: Option<Subscription>,
-    /// Whether it was said that something waits until it can be stored.
+    /// Whether the storage warning was already printed.
     said: bool,
 }
 
 impl Watch {
-    /// Watches from now on.
+    /// Starts watching.
     pub async fn begin(octo: &Octo, session: SessionId, language: Language) -> Result<Self, ApiError> {
         let subscription = Some(octo.subscribe(Topic::Sessions).await?);
         Ok(Self { session, language, subscription, said: false })
     }
 
-    /// Waits for what ends the session, for ever if nothing does. A session that waits until it can be stored goes on by
-    /// itself; that is said, once.
+    /// Waits for a fault that ends the session, forever if there is none. A session that waits until it can be
+    /// stored continues automatically; a message about that is printed once.
     pub async fn fault(&mut self) -> ApiError {
         while let Some(subscription) = &mut self.subscription {
             let Some(updates) = subscription.next().await else { break };
@@ -31,7 +31,7 @@ impl Watch {
                     Update::Fault { error } => return error,
                     Update::Trouble { session, trouble: Some(Trouble { error, stage }) } => match stage {
                         TroubleStage::Ended if session == self.session => return error,
-                        // Its parent goes on without it, and says so.
+                        // Its parent continues without it, and reports that.
                         TroubleStage::Ended => {}
                         TroubleStage::Waiting => self.tell(&error),
                     },

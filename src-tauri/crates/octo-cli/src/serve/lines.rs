@@ -1,16 +1,16 @@
-//! Standard input cut into lines of a bearable length.
+//! Splits standard input into lines of limited length.
 
 use octo_protocol::ApiError;
 use std::io::{BufRead, Read};
 
-/// The longest line that is read: a picture of 20 MiB as base64 fits twice.
+/// Maximum length of a line: a picture of 20 MiB as base64 fits twice.
 pub(super) const LONGEST_LINE: u64 = 64 * 1024 * 1024;
 
-/// A line, or why there is none.
+/// A line, or the reason why there is none.
 pub(super) type Incoming = Result<Vec<u8>, ApiError>;
 
-/// Reads lines until the end, a read error, or until `take` says that nobody wants more. A line that is too
-/// long is dropped whole and reported in its place.
+/// Reads lines until the end, a read error, or until `take` returns that no more are wanted. A line that is too
+/// long is dropped completely and reported in its place.
 pub(super) fn read_lines(input: impl BufRead, take: impl FnMut(Incoming) -> bool) {
     read_lines_up_to(LONGEST_LINE, input, take);
 }
@@ -18,7 +18,7 @@ pub(super) fn read_lines(input: impl BufRead, take: impl FnMut(Incoming) -> bool
 fn read_lines_up_to(longest: u64, mut input: impl BufRead, mut take: impl FnMut(Incoming) -> bool) {
     loop {
         let mut line = Vec::new();
-        // One byte more than allowed: the line end, or the proof that the line is too long.
+        // One byte more than allowed: the line end, or proof that the line is too long.
         match input.by_ref().take(longest.saturating_add(1)).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
@@ -39,7 +39,7 @@ fn read_lines_up_to(longest: u64, mut input: impl BufRead, mut take: impl FnMut(
     }
 }
 
-/// Drops the rest of a line; whether there may be more after it.
+/// Drops the rest of a line; returns whether more may follow.
 fn skip_line(input: &mut impl BufRead) -> bool {
     loop {
         let (used, ended) = match input.fill_buf() {

@@ -1,20 +1,20 @@
-//! Sessions that cannot be stored: such news cannot be events, for events are stored.
+//! Reports sessions that cannot be stored: these reports cannot be events, since events are stored.
 
 use octo_core::Octo;
 use octo_protocol::{ApiError, ServerLine, SessionId, Topic, Trouble, TroubleStage, Update};
 use std::collections::HashMap;
 use tokio::sync::mpsc;
 
-/// What is the matter with which session.
+/// Current trouble of each session.
 type Known = HashMap<SessionId, Trouble>;
 
-/// Writes a line whenever a session cannot be stored, ended for that, or can be stored again.
+/// Writes a line whenever a session cannot be stored, ends for that reason, or can be stored again.
 pub(super) async fn tell(octo: Octo, lines: mpsc::UnboundedSender<ServerLine>) {
     let mut known = Known::new();
     let mut watch = match octo.subscribe(Topic::Sessions).await {
         Ok(watch) => watch,
         Err(error) => {
-            // Nobody reading is no fault.
+            // A missing reader is not an error.
             let _gone = lines.send(ServerLine::Error { id: None, error });
             return;
         }
@@ -30,12 +30,12 @@ pub(super) async fn tell(octo: Octo, lines: mpsc::UnboundedSender<ServerLine>) {
     }
 }
 
-/// What is the matter after these updates.
+/// Returns the troubles after these updates.
 fn after(known: &Known, updates: Vec<Update>) -> Known {
     let mut now = known.clone();
     for update in updates {
         match update {
-            // All there is follows.
+            // The complete list follows.
             Update::Snapshot { .. } => now.clear(),
             Update::Trouble { session, trouble: Some(trouble) } => {
                 now.insert(session, trouble);
@@ -49,7 +49,7 @@ fn after(known: &Known, updates: Vec<Update>) -> Known {
     now
 }
 
-/// What a client is told of a change.
+/// Returns the messages to the client about a change.
 fn news(before: &Known, now: &Known) -> Vec<ApiError> {
     let begun = now.iter().filter(|(session, trouble)| before.get(*session) != Some(*trouble));
     let begun = begun.map(|(session, trouble)| {

@@ -1,11 +1,12 @@
-//! `exec --budget`: the turn ends before the call it cannot pay, in words, and the session goes on later.
+//! `exec --budget`: the turn ends, with a message, before the call it cannot pay for, and the session continues
+//! later.
 
 use crate::support::{Ran, exec};
 use octo_protocol::{BudgetScope, Cost, Event, TurnEnd};
 use octo_testkit::{ModelServer, Script, TempHome};
 use serde_json::json;
 
-/// A table of presets in which the scripted model costs a dollar a million tokens, whatever they are.
+/// Writes a preset table in which the scripted model costs a dollar per million tokens of any kind.
 fn price(home: &TempHome, server: &ModelServer) {
     let rates = json!({ "input": 1, "output": 1, "read": 1, "write": 1, "write_hour": 1 });
     let presets = json!({
@@ -74,7 +75,7 @@ fn with_json_the_events_tell_it_too_and_the_words_stay_on_standard_error() {
     assert_eq!(stops[0].limit, Cost::nano_dollars(1_000));
     assert_eq!(ends, [Some(TurnEnd::Stopped)]);
     assert_eq!(billed, [Some(stops[0].spent)]);
-    // Of a few thousand tokens at a dollar a million each, in dollars with nine digits.
+    // A few thousand tokens at a dollar per million, in dollars with nine digits.
     let spent = stops[0].spent.to_string();
     assert!(
         spent.starts_with("$0.00") && ran.err.contains(spent.trim_end_matches('0')),

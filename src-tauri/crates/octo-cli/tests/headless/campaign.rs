@@ -1,13 +1,13 @@
-//! How long campaigns of kills are, and what chance they go by.
+//! Length and seed of the kill campaigns.
 //!
-//! `OCTO_CAMPAIGN_SEED` repeats a run, which prints its seed when it fails. The number of kills is a tenth of the full
-//! [`FULL`] unless `OCTO_CAMPAIGN` says `full` or a number, or `OCTO_SOAK` is set.
+//! `OCTO_CAMPAIGN_SEED` repeats a run, which prints its seed when it fails. The number of kills is a tenth of
+//! [`FULL`] unless `OCTO_CAMPAIGN` is `full` or a number, or `OCTO_SOAK` is set.
 #![expect(clippy::print_stdout, reason = "a campaign says which seed repeats it")]
 
-/// How many kills a full campaign has.
+/// Number of kills in a full campaign.
 const FULL: usize = 200;
 
-/// How many kills this one has.
+/// Returns the number of kills in this campaign.
 fn kills() -> usize {
     match std::env::var("OCTO_CAMPAIGN").as_deref() {
         Ok("full") => FULL,
@@ -17,15 +17,15 @@ fn kills() -> usize {
     }
 }
 
-/// How much of a campaign was made.
+/// How far a campaign was carried out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
     Full,
     Part,
 }
 
-/// Makes all kills of a campaign, some in each of as many homes as that takes. `life` has the seed of a home and how
-/// many kills it bears at the most, and gives how many it had.
+/// Makes all kills of a campaign, spread over as many homes as needed. `life` receives the seed of a home and
+/// its maximum number of kills, and returns the number made.
 pub fn kill(own: u64, each: usize, mut life: impl FnMut(u64, usize) -> usize) -> Extent {
     let all = kills();
     let (mut left, mut seed) = (all, seed(own));
@@ -39,12 +39,12 @@ pub fn kill(own: u64, each: usize, mut life: impl FnMut(u64, usize) -> usize) ->
     if all >= FULL { Extent::Full } else { Extent::Part }
 }
 
-/// Whether campaigns run at their full numbers.
+/// Returns whether campaigns run in full.
 pub fn is_full() -> bool {
     std::env::var_os("OCTO_SOAK").is_some()
 }
 
-/// The seed of a campaign that has one of its own.
+/// Returns the seed of a campaign with this constant.
 fn seed(own: u64) -> u64 {
     std::env::var("OCTO_CAMPAIGN_SEED").map_or(own, |seed| seed.parse().expect("a number"))
 }
@@ -57,7 +57,7 @@ impl Random {
         Self(seed)
     }
 
-    /// A number from `from` up to, but not including, `to`.
+    /// Returns a number from `from` up to, but not including, `to`.
     pub fn below(&mut self, from: u64, to: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -66,7 +66,7 @@ impl Random {
         from + (mixed ^ (mixed >> 31)) % (to - from)
     }
 
-    /// True once in so many times.
+    /// Returns true once in `times` calls on average.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(0, times) == 0
     }

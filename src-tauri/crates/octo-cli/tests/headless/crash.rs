@@ -1,8 +1,8 @@
-//! The crash campaign: `kill -9` of `octo-cli serve` at random moments of a task of ten turns with tools,
-//! questions and queued messages. After each kill the next start must have everything that was ever told,
-//! once, and the task must come to its end.
+//! The crash campaign: `kill -9` of `octo-cli serve` at random moments of a job of ten turns with tools,
+//! questions and queued messages. After each kill the next start must have everything ever reported exactly
+//! once, and the job must finish.
 //!
-//! Seeded, and as long as [`crate::campaign`] says.
+//! Seeded, with the length given by [`crate::campaign`].
 
 pub mod known;
 mod task;
@@ -21,7 +21,7 @@ use octo_testkit::{ModelServer, Script, Serve, TempHome};
 use std::{collections::HashSet, time::Duration};
 use task::{NOTE, PARTS, part};
 
-/// How many kills one task bears before a new one is begun, so that all of its parts are hit.
+/// Number of kills per job before a new job starts, so that all of its parts are hit.
 const KILLS_PER_TASK: usize = 10;
 
 #[test]
@@ -41,35 +41,35 @@ fn nothing_is_lost_or_doubled_by_kill_9() {
     assert!(everything || extent == Extent::Part, "a full campaign comes upon everything: {met:?}");
 }
 
-/// One task, begun in a fresh home and driven to its end through kills.
+/// One job, started in a fresh home and driven to its end through kills.
 struct Campaign {
     home: TempHome,
     server: ModelServer,
     random: Random,
-    /// How many kills are left, and how many were made.
+    /// Number of kills left, and number made.
     kills: usize,
     killed: usize,
-    /// What one life after the other told.
+    /// Everything reported by the processes so far.
     known: Known,
     session: Option<SessionId>,
     model: Option<ModelId>,
 }
 
-/// How a life of the process ended.
+/// How a process ended.
 enum Life {
-    /// By the campaign.
+    /// The campaign killed it.
     Killed,
-    /// The task is done.
+    /// The job is done.
     Done,
 }
 
-/// A running process that will be killed after so many more of its events and the driver's actions.
+/// A running process that will be killed after this many more events and driver actions.
 struct Victim {
     core: Serve,
     fuse: usize,
     /// Events already looked at.
     place: usize,
-    /// Questions answered in this life.
+    /// Questions answered by this process.
     answered: HashSet<QuestionId>,
 }
 
@@ -100,14 +100,14 @@ impl Campaign {
         self.server.assert_clean();
     }
 
-    /// One life of the process.
+    /// Runs one process until it is killed or the job is done.
     fn live(&mut self, mut victim: Victim) -> Life {
         if self.model.is_none() {
             self.model = Some(connect(&mut victim.core, &self.server).id);
         }
         let Some(session) = self.find_session(&mut victim) else { return self.end(victim) };
         let snapshot = self.open(&mut victim, session);
-        // Everything told before this life must be in what the next one shows.
+        // Everything reported before must appear in the next process's snapshot.
         self.known.check(&snapshot);
         self.known.begin(&snapshot);
         for question in &snapshot.questions {
@@ -132,7 +132,7 @@ impl Campaign {
         }
     }
 
-    /// The session, started if there is none. None when the process is to die right after the request.
+    /// Returns the session, starting it if necessary; `None` if the process is to die right after the request.
     fn find_session(&mut self, victim: &mut Victim) -> Option<SessionId> {
         if self.session.is_none() {
             let listed = victim
@@ -179,7 +179,7 @@ impl Campaign {
         snapshot
     }
 
-    /// When the session rests, the next part of the task begins. Some when this life is over.
+    /// Starts the next part once the session is idle; `Some` ends this process's life.
     fn advance(&mut self, victim: &mut Victim, snapshot: &SessionSnapshot) -> Option<Life> {
         match snapshot.info.status {
             SessionStatus::Running | SessionStatus::Waiting => return None,
@@ -200,7 +200,7 @@ impl Campaign {
         }
     }
 
-    /// Follows events and answers questions until the turn ends; false when the fuse burnt down.
+    /// Follows events and answers questions until the turn ends; returns false if the fuse ran out.
     fn follow(&mut self, victim: &mut Victim, session: SessionId) -> bool {
         loop {
             let (place, envelope) = victim.core.wait_after(victim.place, PATIENCE, |_| true);
@@ -222,7 +222,7 @@ impl Campaign {
         }
     }
 
-    /// Answers a question; false when the process is to die right after it.
+    /// Answers a question; returns false if the process is to die right after it.
     fn answer(&mut self, victim: &mut Victim, question: &Question) -> bool {
         let session = self.session.expect("a session");
         if !victim.answered.insert(question.id) {
@@ -237,7 +237,7 @@ impl Campaign {
                 (task::part_of(&shown), task::permission(&question.tool, &shown))
             }
         };
-        // While a permission waits the model is not asked, so a message sent now is queued for certain.
+        // While a permission is pending the model is not called, so a message sent now is certainly queued.
         if let (true, Ask::Permission { .. }) = (task::has_note(number), &question.ask) {
             let note = format!("{NOTE} {number}");
             let snapshot = self.open(victim, session);
@@ -251,7 +251,7 @@ impl Campaign {
         act(victim, AnswerQuestion { session, question: question.id, answer }).is_some()
     }
 
-    /// Kills the process at a moment that nothing decides but chance, and takes in what it had told.
+    /// Kills the process at a random moment, and records everything it had reported.
     fn end(&mut self, victim: Victim) -> Life {
         std::thread::sleep(Duration::from_micros(self.random.below(0, 40_000)));
         let exit = victim.core.kill();
@@ -264,7 +264,7 @@ impl Campaign {
         self.known.take(events.iter().filter(|envelope| envelope.topic == (Topic::Session { id: session })));
     }
 
-    /// The task is done: all of it is there, once, and did what it should.
+    /// Checks a finished job: everything is present exactly once, with its effects.
     fn finish(&mut self, victim: &mut Victim) {
         let session = self.session.expect("a session");
         self.take(&victim.core.events());
@@ -282,14 +282,14 @@ impl Campaign {
 }
 
 impl Victim {
-    /// One more thing happened; true when it was the last one.
+    /// Counts one more action; returns true if it was the last one.
     fn burn(&mut self) -> bool {
         self.fuse = self.fuse.saturating_sub(1);
         self.fuse == 0
     }
 }
 
-/// Asks for something; none when the process is to be killed before its reply is read.
+/// Sends a request; returns `None` if the process is to be killed before its reply is read.
 fn act<C: Call>(victim: &mut Victim, call: C) -> Option<C::Reply> {
     if victim.burn() {
         victim.core.send(&call.into());

@@ -1,8 +1,9 @@
-//! The crash campaign of tasks: `kill -9` of `octo-cli serve` at random moments while tasks are due, begin, run, fail
-//! and are tried again, with a second process on the same home at times. After each kill every time of a plan has its
-//! one run or its line that says why there is none, what was told of a run stays true, and its session is whole.
+//! The crash campaign of scheduled tasks: `kill -9` of `octo-cli serve` at random moments while tasks are due,
+//! start, run, fail and are retried, at times with a second process on the same home. After each kill every
+//! scheduled time has its one run or its entry with the reason why not, everything reported about a run is
+//! still true, and its session is complete.
 //!
-//! By a clock that runs [`SPEED`] times as fast. Seeded, and as long as [`crate::campaign`] says.
+//! Uses a clock that runs [`SPEED`] times as fast. Seeded, with the length given by [`crate::campaign`].
 
 mod history;
 mod plans;
@@ -25,13 +26,13 @@ use std::{
     time::Duration,
 };
 
-/// A minute of a plan is a second.
+/// A minute of a plan takes a second.
 const SPEED: u32 = 60;
 
-/// How many kills one home bears.
+/// Number of kills per home.
 const KILLS_PER_HOME: usize = 20;
 
-/// Sessions are left open here, as in a process that lives for minutes.
+/// Sessions stay open here, as in a process that runs for minutes.
 const IDLE_AFTER: Duration = Duration::from_secs(90);
 
 #[test]
@@ -54,18 +55,18 @@ fn every_time_fires_once_or_says_why_not_whatever_kill_9_hits() {
     );
 }
 
-/// One home whose tasks go on through kills.
+/// One home whose tasks continue through kills.
 struct Campaign {
     home: TempHome,
     server: ModelServer,
     time: FastTime,
     random: Random,
-    /// The process that outlived the one that was killed last.
+    /// The process that survived the last kill of another.
     other: Option<Serve>,
     history: History,
-    /// Runs a client was told of.
+    /// Runs reported to a client.
     told: HashSet<RunId>,
-    /// How often the task that is edited was, and what was asked for last.
+    /// Number of edits of the edited task, and the last requested version.
     edits: usize,
 }
 
@@ -99,14 +100,14 @@ impl Campaign {
         }
     }
 
-    /// The life of a process, up to its kill.
+    /// Runs a process up to its kill.
     fn live(&mut self) {
         let mut core = match self.other.take() {
             Some(other) => other,
             None => fast::serve(&self.time, &self.home, IDLE_AFTER),
         };
         if self.random.once_in(5) {
-            // In the middle of its start.
+            // During its start.
             std::thread::sleep(Duration::from_millis(self.random.below(0, 500)));
             core.kill();
             return;
@@ -120,11 +121,11 @@ impl Campaign {
             std::thread::sleep(Duration::from_millis(self.random.below(0, 300)));
         }
         if self.random.once_in(2) {
-            // Close behind something that happened.
+            // Shortly after an event.
             let place = core.events().len();
             let many = self.random.below(1, 12);
             let count = usize::try_from(many).unwrap() + place;
-            // Anything at all happens within some minutes of the plans.
+            // Some event happens within a few minutes of the plans.
             until("events", || (core.events().len() >= count).then_some(()));
             std::thread::sleep(Duration::from_micros(self.random.below(0, 8_000)));
         } else {
@@ -138,7 +139,7 @@ impl Campaign {
         }
     }
 
-    /// Where another process lives, it goes on with the schedule, and does so soon.
+    /// If another process is running, it soon takes over the schedule.
     fn take_over(&mut self) {
         let Some(other) = &mut self.other else { return };
         let killed = self.time.now();
@@ -149,7 +150,7 @@ impl Campaign {
         self.history.seen.taken_over += 1;
     }
 
-    /// What a person does meanwhile; that it is refused is no fault where the state may have changed.
+    /// Acts as a person meanwhile; a refusal is no fault if the state may have changed.
     fn act(&mut self, core: &mut Serve) {
         let task = PLANS[usize::try_from(self.random.below(0, PLANS.len() as u64)).unwrap()];
         let open = |core: &mut Serve| runs_of(core, task).into_iter().find(|run| !is_over(run));
@@ -186,7 +187,7 @@ impl Campaign {
                 let plan = Box::new(edited(&self.home, self.edits));
                 let save = SaveTask { task: Some(EDITED.to_owned()), plan, version: Some(card.version) };
                 if self.random.once_in(2) {
-                    // It is killed while this is on its way.
+                    // The process is killed while this request is in transit.
                     core.send(&save.into());
                 } else {
                     core.call(save).expect("the task is saved");
@@ -195,7 +196,7 @@ impl Campaign {
         }
     }
 
-    /// What the next process shows fits all that is known.
+    /// Checks that the next process's state matches everything known.
     fn check(&mut self, core: &mut Serve) {
         self.check_edited(core);
         self.history.check(core);
@@ -208,7 +209,7 @@ impl Campaign {
         }
     }
 
-    /// A task's file is as it was before the last edit or as it was meant to be, never something between.
+    /// Checks that the task's file is either the last version or the requested one, never a mixture.
     fn check_edited(&mut self, core: &mut Serve) {
         let card = core.call(GetTask { task: EDITED.to_owned() }).expect("the task is there");
         let TaskContent::Plan { plan } = &card.content else { panic!("not whole: {card:?}") };
@@ -216,7 +217,7 @@ impl Campaign {
             (0..=self.edits).rev().take(5).any(|number| plan.prompt == edited(&self.home, number).prompt);
         assert!(is_one, "none of what was saved: {} bytes", plan.prompt.len());
         if card.state == TaskState::Unseen {
-            // Written, and not noted as the person's any more: it waits for their look.
+            // Written, but not yet recorded as the person's: it waits for review.
             self.history.seen.unseen += 1;
             let accept = AcceptTask { task: EDITED.to_owned(), version: card.version };
             core.call(accept).expect("the task is accepted");
@@ -225,16 +226,16 @@ impl Campaign {
         for entry in std::fs::read_dir(folder).expect("the folder of tasks") {
             let name = entry.expect("an entry").file_name().into_string().expect("a name");
             let known = |task: &str| name == format!("{task}.md");
-            // What a kill left of a file that was being written is hidden, and no task.
+            // A leftover of an interrupted file write is hidden and not a task.
             assert!(PLANS.iter().any(|task| known(task)) || known(EDITED) || name.starts_with('.'), "{name}");
         }
     }
 
-    /// No more kills: everything comes to its end, and the whole history is looked at.
+    /// Stops the kills: lets everything finish, and checks the whole history.
     fn finish(&mut self) {
         let mut core = self.other.take().unwrap_or_else(|| fast::serve(&self.time, &self.home, IDLE_AFTER));
         self.check(&mut core);
-        // One more time of each plan, so that all before it are decided.
+        // One more time of each plan, so that all earlier ones are decided.
         let last = self.time.now() + MINUTE;
         until("every task was due again", || {
             let due = |task: &&str| runs_of(&mut core, task).iter().any(|run| run.due >= last);
@@ -261,7 +262,7 @@ impl Campaign {
     }
 }
 
-/// A reply, or none where it was refused for this reason.
+/// Returns a reply, or `None` if it was refused for this reason.
 fn allowed<T>(reply: Result<T, ApiError>, refused: &str) -> Option<T> {
     match reply {
         Ok(reply) => Some(reply),
@@ -270,7 +271,7 @@ fn allowed<T>(reply: Result<T, ApiError>, refused: &str) -> Option<T> {
     }
 }
 
-/// A process that still works in the home.
+/// Returns a process that still works in the home.
 fn leftover(home: &TempHome) -> Option<i32> {
     let work = home.work();
     let all = std::fs::read_dir("/proc").expect("the processes").flatten();
@@ -279,7 +280,7 @@ fn leftover(home: &TempHome) -> Option<i32> {
     ids.filter(works).find(|id| !is_gone(*id))
 }
 
-/// The times of a plan between two moments, the later one included.
+/// Returns the times of a plan between two moments, the later one included.
 fn times(offset: Millis, after: Millis, until: Millis) -> impl Iterator<Item = Millis> {
     let step = 5 * MINUTE;
     let first = (after - offset * MINUTE).div_euclid(step) * step + offset * MINUTE + step;

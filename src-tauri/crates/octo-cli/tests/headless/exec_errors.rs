@@ -1,4 +1,4 @@
-//! `exec` when something is wrong: clear words, the right exit status, nothing lost.
+//! `exec` with errors: clear messages, the right exit status, nothing lost.
 
 use crate::support::{Ran, Running, exec, run};
 use nix::sys::signal::Signal;
@@ -73,7 +73,7 @@ fn a_refused_key_fails_at_once() {
     let ran = run(&home, &server, &["x"]).expect(1);
     assert!(ran.err.contains("refused the key"), "{}", ran.err);
     assert_eq!(server.requests().len(), 1, "asking again would not help");
-    // The message was kept: the session goes on once the key is right.
+    // The message was kept: the session continues once the key is right.
     let id = ran.session().to_string();
     let right = ModelServer::start_with(
         Script::new().text("Now it works."),

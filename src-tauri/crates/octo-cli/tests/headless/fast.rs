@@ -1,4 +1,4 @@
-//! `octo-cli serve` by a clock that runs faster than the computer's own.
+//! `octo-cli serve` with a clock that runs faster than real time.
 
 use crate::support::{BINARY, environment};
 use octo_protocol::Millis;
@@ -10,12 +10,12 @@ use std::{
 
 pub const MINUTE: Millis = 60_000;
 
-/// A process that goes by this time, with sessions that are idle after so much real time.
+/// Starts a process that uses this clock, with sessions that are idle after `idle_after` of real time.
 pub fn serve(time: &FastTime, home: &TempHome, idle_after: Duration) -> Serve {
     Serve::start(&binary(), [time.argument(idle_after)], environment(home))
 }
 
-/// The example beside the binary, which cargo builds with the tests.
+/// Returns the example next to the binary, which cargo builds with the tests.
 fn binary() -> PathBuf {
     let binary = Path::new(BINARY);
     let name = format!("fast_clock{}", std::env::consts::EXE_SUFFIX);

@@ -1,8 +1,8 @@
-//! The crash campaign of sub-agents: `kill -9` of `octo-cli serve` at random moments while a parent has up to three of
-//! them under way. After each kill every call has its one result, sub-agents that were at work ended as interrupted,
-//! their parent goes on, and in the end the whole task can be taken back.
+//! The crash campaign of sub-agents: `kill -9` of `octo-cli serve` at random moments while a parent has up to
+//! three of them running. After each kill every call has its one result, running sub-agents ended as
+//! interrupted, their parent continues, and at the end the whole job can be undone.
 //!
-//! Seeded, and as long as [`crate::campaign`] says.
+//! Seeded, with the length given by [`crate::campaign`].
 
 mod task;
 
@@ -20,17 +20,17 @@ use octo_testkit::{ModelServer, Script, Serve, TempHome, day::EXPLORE};
 use std::{collections::HashSet, time::Duration};
 use task::{PARTS, part};
 
-/// How many kills one task bears before a new one is begun.
+/// Number of kills per job before a new job starts.
 const KILLS_PER_TASK: usize = 10;
 
-/// What the campaign came upon.
+/// Situations the campaign met.
 #[derive(Debug, Default)]
 struct Met {
     /// Sub-agents that a kill ended.
     interrupted: usize,
-    /// Those that did all of their work.
+    /// Sub-agents that finished their work.
     done: usize,
-    /// Kills with two or more of them at work.
+    /// Kills while two or more of them were working.
     several: usize,
 }
 
@@ -50,17 +50,17 @@ fn sub_agents_end_with_their_process_and_their_parent_goes_on_without_doubling_a
     assert!(met.several > 0 || extent == Extent::Part, "a full campaign comes upon everything: {met:?}");
 }
 
-/// One task, driven to its end through kills.
+/// One job, driven to its end through kills.
 struct Campaign {
     home: TempHome,
     server: ModelServer,
     random: Random,
-    /// How many kills are left, and how many were made.
+    /// Number of kills left, and number made.
     kills: usize,
     killed: usize,
     parent: Option<SessionId>,
     known: Known,
-    /// Sessions of sub-agents that were told of.
+    /// Sessions of sub-agents reported so far.
     children: HashSet<SessionId>,
     met: Met,
 }
@@ -100,7 +100,7 @@ impl Campaign {
         self.server.assert_clean();
     }
 
-    /// One life, up to so many events of whatever session; whether it is to be killed.
+    /// Runs one process up to this many events of any session; returns whether to kill it.
     fn live(&mut self, core: &mut Serve, fuse: usize) -> bool {
         let parent = self.find(core);
         let snapshot = open(core, parent);
@@ -160,7 +160,7 @@ impl Campaign {
         parent
     }
 
-    /// Takes in what a process told before it was killed.
+    /// Records everything a process reported before it was killed.
     fn take(&mut self, events: &[Envelope]) {
         let Some(parent) = self.parent else { return };
         self.known.take(events.iter().filter(|envelope| envelope.topic == (Topic::Session { id: parent })));
@@ -180,7 +180,7 @@ impl Campaign {
         self.met.several += usize::from(at_work.len() > 1);
     }
 
-    /// A new process has no sub-agent of the old one at work, and says so in the cards.
+    /// Checks that a new process runs no sub-agent of the old one, and that the cards say so.
     fn check_children(&mut self, core: &mut Serve, parent: &SessionSnapshot) {
         let mut of_calls = HashSet::new();
         for call in &parent.page.calls {
@@ -211,7 +211,7 @@ impl Campaign {
         }
     }
 
-    /// The task is done: all of it is there, once, and goes away as one came.
+    /// Checks a finished job: everything is present exactly once, and can be undone as one.
     fn finish(&mut self, mut core: Serve) {
         let parent = self.parent.expect("a session");
         self.take(&core.events());
@@ -240,7 +240,7 @@ impl Campaign {
             }
             assert!(task::lines(&self.home, &card.task) <= 1, "done twice: {card:?}");
         }
-        // What sub-agents did belongs to the turn that asked for them: one step takes back all of it.
+        // The work of sub-agents belongs to the turn that started them: one step undoes all of it.
         for number in (1..=PARTS).rev() {
             assert!(task::files(&self.home).iter().any(|name| name.starts_with(&format!("p{number}-"))));
             core.call(Send { session: parent, blocks: text("/undo") }).expect("the task is taken back");
@@ -252,7 +252,7 @@ impl Campaign {
         self.check_stored(parent);
     }
 
-    /// Also a sub-agent nobody was told of is over.
+    /// Checks that a sub-agent that was never reported is over too.
     fn check_stored(&self, parent: SessionId) {
         let store = Store::open(&self.home.octo()).expect("the store opens");
         let forks = store.read_blocking(move |reader| {
@@ -271,11 +271,11 @@ impl Campaign {
     }
 }
 
-/// A card says what the call's result says.
+/// Checks that a card agrees with its call's result.
 fn check_card(call: &CallView, status: CallStatus, card: SubAgentStatus) {
     let fits = match status {
         CallStatus::Done => card == SubAgentStatus::Done,
-        // It may have been done just before its parent could take what it found.
+        // It may have finished just before its parent could take its result.
         CallStatus::Interrupted => matches!(card, SubAgentStatus::Interrupted | SubAgentStatus::Done),
         CallStatus::Failed | CallStatus::Denied | CallStatus::Stopped => false,
     };

@@ -1,4 +1,4 @@
-//! A full disk: it is said, a signal still ends the run, and what waits is stored once there is room.
+//! A full disk: it is reported, a signal still ends the run, and pending data is stored once there is space.
 #![cfg(target_os = "linux")]
 
 use crate::support::{PATIENCE, Running, connect, exec, model, run, serve, until};
@@ -7,21 +7,21 @@ use octo_protocol::{Block, Event, ListSessions, Mode, Profile, StartSession, Top
 use octo_testkit::{Gate, ModelServer, Reply, Script, SmallDisk, TempHome, Writable};
 use std::time::{Duration, Instant};
 
-/// Why a test is left out.
+/// Reason why a test is skipped.
 const NO_DISK: &str = "skipped: this user cannot mount a small disk";
 
-/// A home on a small disk; none where this user cannot make one.
+/// Returns a home on a small disk, or `None` if this user cannot create one.
 fn small_home() -> Option<(TempHome, SmallDisk)> {
     let home = TempHome::new();
     SmallDisk::mount(&home.octo()).map(|disk| (home, disk))
 }
 
-/// An answer that does not fit, and stops in its middle.
+/// Returns an answer that does not fit on the disk and stops halfway.
 fn too_long(gate: &Gate) -> Script {
     Script::new().reply(Reply::text("more than is left ".repeat(60_000)).in_chunks(2).hold_after(1, gate))
 }
 
-/// A run in the middle of an answer when the disk was filled, once it said so.
+/// Returns a run whose disk was filled during an answer, once it reported that.
 fn stuck(home: &TempHome, disk: &SmallDisk) -> (ModelServer, Running) {
     let gate = Gate::new();
     let server = ModelServer::start(too_long(&gate));
@@ -41,7 +41,8 @@ fn a_run_that_cannot_be_stored_says_so_and_still_hears_signals() {
     let Some((home, disk)) = small_home() else { return println!("{NO_DISK}") };
     let (_server, running) = stuck(&home, &disk);
     running.signal(Signal::SIGINT);
-    // The first asks the session to stop, which it does once it can be stored; the second does not wait for that.
+    // The first signal asks the session to stop, which it does once that can be stored; the second does not
+    // wait for that.
     let asked = Instant::now();
     std::thread::sleep(Duration::from_millis(500));
     running.signal(Signal::SIGINT);

@@ -1,4 +1,4 @@
-//! `kill -9` at moments that matter: what was stopped stays stopped, and one run does not take up another's work.
+//! `kill -9` at critical moments: stopped work stays stopped, and no run resumes another's work.
 
 use crate::support::{PATIENCE, connect, run, serve, until};
 use octo_protocol::{
@@ -23,7 +23,7 @@ fn start(core: &mut Serve, home: &TempHome, model: ModelId, text: &str) -> octo_
 #[test]
 fn what_was_being_stopped_does_not_go_on_after_kill_9() {
     let home = TempHome::new();
-    // It does not react to being ended, so that there is a while of stopping to be killed in.
+    // It ignores its termination, so that there is time to kill Octo while it is stopping.
     let line = "trap '' TERM; touch up; while :; do sleep 0.2; done";
     let script = Script::new().call("terminal", json!({ "command": line })).text("never asked for");
     let server = ModelServer::start(script);

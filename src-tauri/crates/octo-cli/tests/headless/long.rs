@@ -1,8 +1,9 @@
-//! Long use: a day's work in one process, by a clock that runs faster. Sessions are worked in and left, tasks run at
-//! their times, sub-agents and commands in the background come and go. After a warm-up nothing may grow but what is
-//! stored: not the memory, not the open files, not the processes; and what is stored grows by what was said and done.
+//! Long use: a day's work in one process, with a clock that runs faster. Sessions are used and left, tasks run
+//! on schedule, sub-agents and background commands start and end. After a warm-up only stored data may grow
+//! (not the memory, open files or processes), and only in proportion to the work done.
 //!
-//! In full (`OCTO_SOAK`) 50 sessions with 40 turns each and at least eight hours of tasks; otherwise a small part.
+//! In full (`OCTO_SOAK`) 50 sessions with 40 turns each and at least eight hours of tasks; otherwise a small
+//! part.
 
 use crate::{
     campaign::is_full,
@@ -22,36 +23,36 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Eight hours are eight minutes.
+/// Eight hours take eight minutes.
 const SPEED: u32 = 60;
 const HOUR: Millis = 60 * MINUTE;
-/// A session is idle after so much real time, and rests after ten times as much.
+/// A session is idle after this much real time, and unloaded after ten times as much.
 const IDLE_AFTER: Duration = Duration::from_millis(300);
-/// When everything of a wave rests.
+/// How long until all work of a wave has ended.
 const QUIET: Duration = Duration::from_secs(5);
-/// Conversations are summed up from this size on, in tokens, so that each session is several times.
+/// Size in tokens from which conversations are compacted, so that each session is compacted several times.
 const SUMMED_UP_AT: u64 = 16_000;
-/// Tasks with a time every five minutes.
+/// Number of tasks that run every five minutes.
 const TASKS: usize = 3;
-/// What the allocator keeps of what was given back, and caches of the database that fill up, in kB. What a session
-/// holds, times the sessions of a wave, is more over all waves.
+/// Allowed growth of memory, in kB, for memory the allocator keeps and caches of the database that fill up. The
+/// memory of one session, times the sessions of a wave, would exceed it over all waves.
 const MEMORY: u64 = 8_000;
 
-/// How much is done.
+/// Amount of work.
 struct Load {
-    /// Groups of sessions, one after the other; sessions of a group are worked in at the same time.
+    /// Groups of sessions, run in succession; the sessions of a group run at the same time.
     waves: usize,
     sessions: usize,
     turns: usize,
-    /// Folders the sessions work in, in turn.
+    /// Number of folders the sessions work in, in turn.
     folders: usize,
-    /// How long it lasts at least, by the fast clock.
+    /// Minimum duration by the fast clock.
     lasts: Millis,
-    /// Waves after which everything has been used once.
+    /// Number of waves after which everything has been used once.
     warm_up: usize,
 }
 
-/// What is kept of folders is kept of sixteen: those are filled after four waves.
+/// Folder data is kept for sixteen folders, which four waves fill.
 const FULL: Load = Load { waves: 10, sessions: 5, turns: 40, folders: 50, lasts: 8 * HOUR, warm_up: 4 };
 const PART: Load = Load { waves: 4, sessions: 2, turns: 8, folders: 3, lasts: 0, warm_up: 2 };
 
@@ -79,7 +80,7 @@ fn nothing_grows_in_a_day_of_work_but_what_is_stored() {
     for wave in 0..load.waves {
         let started = Instant::now();
         day.work(wave, &load);
-        // As many hours as a day has pass evenly.
+        // A day's hours pass evenly.
         let wanted = begun + load.lasts / load.waves as Millis * (wave as Millis + 1);
         while time.now() < wanted {
             std::thread::sleep(Duration::from_millis(100));
@@ -109,7 +110,7 @@ struct Day<'a> {
 }
 
 impl Day<'_> {
-    /// A wave of sessions, from their first turn to their last.
+    /// Runs a wave of sessions, from their first turn to their last.
     fn work(&mut self, wave: usize, load: &Load) {
         let mut open: HashMap<SessionId, (usize, usize)> = HashMap::new();
         for number in 0..load.sessions {
@@ -148,7 +149,8 @@ impl Day<'_> {
         }
     }
 
-    /// What the process takes once it is quiet. Tasks go on, so each figure is the least of some looks.
+    /// Measures the process once it is quiet. Tasks continue, so each figure is the minimum of several
+    /// measurements.
     fn measure(&self) -> Measure {
         std::thread::sleep(QUIET);
         Measure::least((0..10).map(|_| {

@@ -1,4 +1,4 @@
-//! The headless forms as a person has them: the built binary, a home of its own, a scripted model server.
+//! The headless programs as a person uses them: the built binary, a separate home, a scripted model server.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! A home that moves or comes back from a copy: every process finds it, and a kill leaves it whole.
+//! A home that moves or is restored from a copy: every process finds it, and a kill leaves it intact.
 
 use crate::support::{BINARY, environment, exec, model};
 use octo_protocol::{
@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-/// The usual home: the variable says nothing.
+/// Returns the environment for the default home: the variable is not set.
 fn usual(home: &TempHome) -> Vec<(OsString, OsString)> {
     let mut environment = environment(home);
     environment.push(("OCTO_HOME".into(), "".into()));
@@ -39,7 +39,7 @@ fn sessions(core: &mut Serve) -> usize {
     core.call(list).unwrap().sessions.len()
 }
 
-/// A run of `exec` in the usual home.
+/// Runs `exec` in the default home.
 fn work(home: &TempHome) {
     let server = ModelServer::start(Script::new().text("Done."));
     let mut all = model(&server);
@@ -60,7 +60,7 @@ fn a_moved_home_is_found_by_every_process() {
         Some(HomePlan::Move { to: text(&to) })
     );
     core.close(Duration::from_secs(30));
-    // Whoever comes first moves it.
+    // The first process to start moves it.
     work(&home);
     let mut core = serve(&home);
     let state = core.call(GetResidence {}).unwrap();
@@ -69,7 +69,7 @@ fn a_moved_home_is_found_by_every_process() {
     core.close(Duration::from_secs(30));
     assert!(home.home().join(".octo/MOVED.txt").is_file());
 
-    // Its disk is gone: nothing begins anew in its place.
+    // Its disk is gone: no new home is created in its place.
     fs::rename(&to, home.work().join("away")).unwrap();
     let ran = exec(&home, &["--protocol", "demo", "hello"]).env("OCTO_HOME", "").output().unwrap();
     let said = String::from_utf8(ran.stderr).unwrap();
@@ -84,7 +84,7 @@ fn mixed(seed: u64) -> u64 {
     mixed ^ (mixed >> 27)
 }
 
-/// Starts what carries the plan out, and kills it after a while.
+/// Starts a process that carries the plan out, and kills it after a while.
 fn killed(home: &TempHome, fuse: Duration) {
     let mut child = Command::new(BINARY)
         .arg("serve")
@@ -95,7 +95,7 @@ fn killed(home: &TempHome, fuse: Duration) {
         .spawn()
         .unwrap();
     std::thread::sleep(fuse);
-    // One that ended already is over, too.
+    // If it has already ended, that is fine.
     let _over = child.kill();
     child.wait().unwrap();
 }

@@ -1,4 +1,5 @@
-//! `exec` beside another Octo of the same home: it is listed with its process, and ends where it is told to there.
+//! `exec` next to another Octo on the same home: it is listed with its process, and ends when stopped from
+//! there.
 
 use crate::support::{PATIENCE, Running, exec, model, serve, until};
 use octo_protocol::{ActivityId, GetActivity, ListSessions, SessionStatus, StopActivity};

@@ -1,4 +1,5 @@
-//! `rm` as a session's commands have it: the built binary under that name, against GNU's own, and killed at random.
+//! `rm` as the commands of a session find it: the built binary under that name, compared with GNU's, and killed
+//! at random.
 
 use crate::support::{BINARY, run};
 use octo_protocol::{RemovedBy, SessionId};
@@ -15,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A folder to work in and a home with a trash.
+/// A work folder and a home with a trash.
 struct Place {
     _keep: tempfile::TempDir,
     work: PathBuf,
@@ -31,7 +32,7 @@ struct Said {
 }
 
 impl Place {
-    /// With files of all kinds.
+    /// Creates it with files of all kinds.
     fn furnished() -> Self {
         let place = Self::bare();
         for name in ["file", "it's", "q\"'", "new\nline", "文件", "-dash"] {
@@ -82,7 +83,7 @@ impl Place {
     }
 }
 
-/// Every file below a folder with its content, folders with none, links with their target.
+/// Returns every file below a folder with its content; folders have none, links have their target.
 fn tree(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = BTreeMap::new();
     let mut waiting = vec![root.to_owned()];
@@ -114,7 +115,7 @@ fn said(mut command: Command, input: &str) -> Said {
     }
 }
 
-/// Commands whose words, status and effect on the folder must be the same as those of GNU's tools.
+/// Commands whose output, status and effect on the folder must equal those of GNU's tools.
 const SAME: &[(&str, &[&str], &str)] = &[
     ("rm", &["file"], ""),
     ("rm", &["-v", "file", "it's", "文件"], ""),
@@ -182,7 +183,7 @@ const SAME: &[(&str, &[&str], &str)] = &[
     ("unlink", &["--", "-dash"], ""),
 ];
 
-/// Whether the system's `rm` is the one ours is like.
+/// Returns whether the system's `rm` is GNU's, which ours imitates.
 fn is_gnu() -> bool {
     let version = Command::new("/usr/bin/rm").arg("--version").output();
     version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("GNU coreutils"))
@@ -197,7 +198,7 @@ fn it_does_and_says_what_gnu_does() {
         let (place, other) = (Place::furnished(), Place::furnished());
         let before = place.everything();
         let ours = said(place.ours(program, arguments), input);
-        // The system's names itself by its path.
+        // The system's `rm` calls itself by its path.
         let theirs = said(other.theirs(program, arguments), input);
         let theirs_said = theirs.errors.replace(&format!("/usr/bin/{program}"), program);
         let ours_said = ours.errors.replace(&format!("{}", place.bin.join(program).display()), program);
@@ -224,7 +225,7 @@ fn roots_and_homes_are_refused_whatever_is_said() {
 #[test]
 fn what_the_trash_cannot_take_stays() {
     let place = Place::furnished();
-    // No trash can be made where a file is in its way.
+    // No trash can be created because a file is in its way.
     fs::write(place.trash.home().join("trash"), "in the way").unwrap();
     let before = place.everything();
     let said = said(place.ours("rm", &["-rf", "file", "full"]), "");
@@ -281,13 +282,13 @@ fn a_command_removes_in_a_fresh_home_outside_the_temporary_folders() {
     }
 }
 
-/// Kills of a run in full; the gate runs a tenth.
+/// Number of kills in a full run; the gate runs a tenth.
 const KILLS: u32 = 400;
 
 #[test]
 fn killed_at_any_moment_nothing_is_lost_and_nothing_doubled() {
     let kills = if std::env::var_os("OCTO_SOAK").is_some() { KILLS } else { KILLS / 10 };
-    // Half of them where a thing has to be copied, if there is such a place.
+    // Half of them on another file system, if one exists, where files must be copied.
     let shm = Path::new("/dev/shm");
     let device = |path: &Path| fs::metadata(path).map(|meta| meta.dev()).ok();
     let far = device(shm).filter(|shm| Some(*shm) != device(&std::env::temp_dir())).map(|_| shm);

@@ -1,4 +1,4 @@
-//! The key goes to the model's server and nowhere else.
+//! The key is sent to the model's server and nowhere else.
 
 use crate::support::{Ran, exec};
 use octo_testkit::{ModelServer, Script, ServerOptions, TempHome};
@@ -6,7 +6,7 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 const KEY: &str = "sk-test-5d1f0c37e2b94a68";
-/// The value of a header, which may be a key as well.
+/// A header's value, which may also be a key.
 const TENANT: &str = "tenant-77c1a90be2d4";
 
 fn files_with(folder: &Path, secret: &str) -> Vec<PathBuf> {
@@ -43,7 +43,7 @@ fn the_key_is_in_no_file_no_output_and_no_command() {
         }
         arguments.extend(["--mode", "autonomous", "--json", "look"]);
         let mut command = exec(&home, &arguments);
-        // The other name must not be needed, nor leak.
+        // The other variable must be neither needed nor leaked.
         command.env(variable, KEY).env("OCTO_LOG", "trace");
         let ran = Ran::of(command.output().unwrap()).expect(0);
         assert_eq!(server.requests().len(), 3, "the server took the key");

@@ -44,7 +44,7 @@ fn ended(core: &Serve, session: SessionId) {
     });
 }
 
-/// Replaces what differs from run to run: ids by their order, times and paths by what they are.
+/// Replaces values that vary from run to run: ids by their order, times and paths by their kind.
 struct Tidy {
     ids: HashMap<String, String>,
     paths: Vec<(String, &'static str)>,
@@ -60,7 +60,7 @@ impl Tidy {
     fn tidy(&mut self, value: &mut Value) {
         match value {
             Value::Object(fields) => {
-                // What tools say to the model is theirs to change.
+                // The texts of tools for the model may change freely.
                 if fields.get("type").is_some_and(|kind| kind == "tool_result") {
                     fields["text"] = json!("[result]");
                 }
@@ -170,7 +170,7 @@ fn a_slow_request_holds_nothing_up() {
     let about = core.call(GetAbout {}).unwrap();
     assert_eq!(std::path::Path::new(&about.home), home.octo());
     core.call(GetSettings {}).unwrap();
-    // The slow one is still owed; it is given up when the process is told to end.
+    // The slow one is still pending; it is abandoned when the process must end.
     assert!(slow < core.send(&GetAbout {}.into()));
     core.kill();
 }

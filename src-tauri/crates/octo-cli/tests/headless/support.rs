@@ -10,13 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long anything may take before the test fails.
+/// Timeout for any step, after which the test fails.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The binary under test.
 pub const BINARY: &str = env!("CARGO_BIN_EXE_octo-cli");
 
-/// The environment of a child: inside the home, in English, without a keychain and without a key.
+/// Returns a child's environment: inside the home, in English, without a keychain and without a key.
 pub fn environment(home: &TempHome) -> Vec<(OsString, OsString)> {
     let mut environment = home.env();
     for (name, value) in [
@@ -32,21 +32,21 @@ pub fn environment(home: &TempHome) -> Vec<(OsString, OsString)> {
     environment
 }
 
-/// `octo-cli exec` with these arguments, not started yet, in the home's folder to work in.
+/// Creates `octo-cli exec` with these arguments, not started yet, in the home's work folder.
 pub fn exec(home: &TempHome, arguments: &[&str]) -> Command {
     let mut command = Command::new(BINARY);
     command.arg("exec").args(arguments).envs(environment(home)).current_dir(home.work()).stdin(Stdio::null());
     command
 }
 
-/// The options that name a scripted server as an Anthropic one.
+/// Returns the options that configure a scripted server as an Anthropic one.
 pub fn model(server: &ModelServer) -> Vec<String> {
     ["--protocol", "anthropic", "--base-url", &server.url(), "--model", "scripted"]
         .map(str::to_owned)
         .to_vec()
 }
 
-/// A run that is over.
+/// A finished run.
 #[derive(Debug)]
 pub struct Ran {
     pub status: Option<i32>,
@@ -62,12 +62,12 @@ impl Ran {
         ran
     }
 
-    /// The session named on standard error.
+    /// Returns the session named on standard error.
     pub fn session(&self) -> SessionId {
         session_in(&self.err).unwrap_or_else(|| panic!("no session in {:?}", self.err))
     }
 
-    /// The events on standard output, every line of which must be one.
+    /// Returns the events on standard output; every line must be one event.
     pub fn events(&self) -> Vec<Envelope> {
         let read = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line}: {error}"));
         self.out.lines().map(read).collect()
@@ -92,14 +92,14 @@ pub fn run(home: &TempHome, server: &ModelServer, arguments: &[&str]) -> Ran {
     Ran::of(exec(home, &all).output().expect("the binary runs"))
 }
 
-/// A run that goes on, with its output being read.
+/// A running `exec`, with its output being read.
 pub struct Running {
     child: Child,
     output: Option<Reading<ChildStdout>>,
     errors: Reading<ChildStderr>,
 }
 
-/// A stream and what was read of it.
+/// A stream and the part read so far.
 struct Reading<R> {
     stream: BufReader<R>,
     text: String,
@@ -136,7 +136,7 @@ impl Running {
         Self { child, output: Some(output), errors }
     }
 
-    /// Reads standard error up to a line that contains this.
+    /// Reads standard error up to a line that contains `part`.
     pub fn wait_error(&mut self, part: &str) {
         self.errors.wait(part);
     }
@@ -180,7 +180,7 @@ impl Running {
     }
 }
 
-/// Waits until something is so.
+/// Waits until the condition is true.
 #[track_caller]
 pub fn until<T>(what: &str, mut so: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
@@ -193,7 +193,7 @@ pub fn until<T>(what: &str, mut so: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Whether a process is gone; one that only waits to be reaped is.
+/// Returns whether a process has ended; a process that only waits to be reaped counts.
 pub fn is_gone(pid: i32) -> bool {
     match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
         Ok(stat) => stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')),
@@ -206,7 +206,7 @@ pub fn serve(home: &TempHome) -> Serve {
     Serve::start(Path::new(BINARY), ["serve"], environment(home))
 }
 
-/// Makes a scripted server the home's model.
+/// Configures a scripted server as the home's model.
 pub fn connect(serve: &mut Serve, server: &ModelServer) -> ModelEntry {
     let draft = ModelDraft {
         id: None,

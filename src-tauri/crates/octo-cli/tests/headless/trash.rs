@@ -1,4 +1,4 @@
-//! What the agent removes goes to the trash, and comes back.
+//! Files the agent removes are moved to the trash, and can be restored.
 
 use crate::support::{run, serve};
 use octo_protocol::{
@@ -40,7 +40,7 @@ fn rm_moves_to_the_trash_with_its_session_and_the_tool_brings_it_back() {
     assert_eq!(std::fs::read(home.work().join("dir/sub/b.bin")).unwrap(), [0, 159, 146, 150]);
     server.assert_clean();
 
-    // What `find` removed is still there, with what is known of it.
+    // The file that `find` removed is in the trash, with its details.
     let mut core = serve(&home);
     let page = core.call(list()).unwrap();
     let [entry] = page.entries.as_slice() else { panic!("{page:?}") };

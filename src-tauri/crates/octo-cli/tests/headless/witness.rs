@@ -1,9 +1,9 @@
-//! A server nobody here wrote: the LiteLLM proxy, with a model of ours behind it, in every wire format it serves.
+//! A third-party server: the LiteLLM proxy, with one of our models behind it, in every wire format it serves.
+//! Its format code is independent of ours, and so is its idea of a stream, which is the point of this test.
 //!
-//! Its format code is its own, and so is its idea of what a stream looks like: that is what this is a witness of.
-//! The model behind it (`witness/house.py`) is LiteLLM's "custom provider", because what LiteLLM mocks by itself
-//! (`mock_response`) never streams on two of its routes: `/v1/messages` answers with one JSON body, `/v1/responses`
-//! with status 500. It has no Bedrock of its own to speak with: those routes hand everything on to AWS.
+//! The model behind it (`witness/house.py`) is LiteLLM's "custom provider", because its built-in mock
+//! (`mock_response`) never streams on two of its routes: `/v1/messages` answers with one JSON body,
+//! `/v1/responses` with status 500. It has no Bedrock of its own: those routes pass everything on to AWS.
 //!
 //! The proxy is installed from PyPI into the build folder, once for each list of versions. That downloads some
 //! 200 MB, so `cargo xtask soak` runs this and the gate does not.
@@ -28,12 +28,12 @@ const HOUSE: &str = include_str!("witness/house.py");
 /// The key of `proxy.yaml`.
 const KEY: &str = "sk-witness-0123456789";
 
-/// How long the installation may take.
+/// Timeout of the installation.
 const INSTALLING: Duration = Duration::from_secs(15 * 60);
-/// How long the proxy may take to answer: it loads for ten seconds on a machine that does nothing else.
+/// Timeout of the proxy's start, which takes ten seconds on an idle machine.
 const STARTING: Duration = Duration::from_secs(180);
 
-/// The formats, each with what stands behind the server's address.
+/// The formats, each with the path after the server's address.
 const FORMATS: [(&str, &str); 3] = [("anthropic", ""), ("openai-chat", "/v1"), ("openai-responses", "/v1")];
 
 #[test]
@@ -72,7 +72,7 @@ fn the_proxy_of_litellm_is_understood_in_every_format_it_serves() {
         let usage = Usage { input: 1100, output: 70, ..Usage::default() };
         assert_eq!(usages, [Some(usage), Some(usage)], "{format}");
 
-        // Its errors are told in its own words, at once.
+        // Its errors are reported in its own words, at once.
         let ran = proxy.ask(&home, format, path, "nobody-knows-it", &["hi"]).expect(1);
         assert!(
             ran.err.contains("nobody-knows-it") && !ran.err.contains("Trying again"),
@@ -81,7 +81,7 @@ fn the_proxy_of_litellm_is_understood_in_every_format_it_serves() {
         );
         assert!(!ran.err.contains(KEY), "{format}: {}", ran.err);
     }
-    // An answer that came whole was paid for: it is not asked for again and again.
+    // An answer that arrived completely was paid for: it is not requested again.
     let ran = proxy.ask(&TempHome::new(), "anthropic", "", "whole", &["hi"]).expect(1);
     assert!(ran.err.contains("cannot stream") && !ran.err.contains("Trying again"), "{}", ran.err);
 }
@@ -108,7 +108,7 @@ impl Proxy {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", folder.path())
-            // Without it the start waits for a list of prices from the internet.
+            // Without it the start waits for a price list from the internet.
             .env("LITELLM_LOCAL_MODEL_COST_MAP", "True")
             .env("LITELLM_TELEMETRY", "False")
             .stdin(Stdio::null())
@@ -153,11 +153,11 @@ impl Drop for Proxy {
     }
 }
 
-/// Python with the proxy installed beside it, or why there is none.
+/// Returns a Python with the proxy installed, or the reason why there is none.
 fn installed() -> Result<PathBuf, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("witness");
     let python = folder.join("bin").join("python");
-    // Written last: an installation that was cut off is made anew.
+    // Written last: an interrupted installation is repeated.
     let whole = folder.join("installed");
     if fs::read_to_string(&whole).is_ok_and(|list| list == REQUIREMENTS) {
         return Ok(python);
@@ -172,14 +172,14 @@ fn installed() -> Result<PathBuf, String> {
     fs::write(&list, REQUIREMENTS).map_err(|error| error.to_string())?;
     let mut pip = Command::new(&python);
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
-    // Only what needs no build: nothing of a package runs while it is installed.
+    // Only packages that need no build, so that none of their code runs during the installation.
     pip.args(["--only-binary", ":all:", "--no-deps", "--requirement"]).arg(&list);
     work(&mut pip, deadline)?;
     fs::write(&whole, REQUIREMENTS).map_err(|error| error.to_string())?;
     Ok(python)
 }
 
-/// Runs a command to its end, or says why it did not come to a good one.
+/// Runs a command to its end, or returns why it failed.
 fn work(command: &mut Command, deadline: Instant) -> Result<(), String> {
     let name = command.get_program().display().to_string();
     let said = tempfile::NamedTempFile::new().map_err(|error| error.to_string())?;

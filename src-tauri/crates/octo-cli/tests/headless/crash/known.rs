@@ -1,4 +1,4 @@
-//! What a client was told, and whether a later start still says the same.
+//! Everything reported to a client, checked against later starts.
 
 use octo_protocol::{
     Block, CallId, CallState, CallStatus, CallView, Envelope, Event, Message, MessageEnd, MessageId, Origin,
@@ -6,20 +6,20 @@ use octo_protocol::{
 };
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What a campaign came upon; one that met nothing proves nothing.
+/// Situations a campaign met; a campaign that met none proves nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Met {
-    /// Questions that waited on after a kill.
+    /// Questions that were still open after a kill.
     pub waiting: usize,
     /// Calls that ended as interrupted, effect unknown.
     pub interrupted: usize,
-    /// Messages of the model that were cut.
+    /// Model messages that were cut off.
     pub cut: usize,
-    /// Sent messages that still waited in the queue.
+    /// Sent messages that were still in the queue.
     pub queued: usize,
 }
 
-/// Everything a client was told by processes that were killed since.
+/// Everything that killed processes had reported to a client.
 #[derive(Debug, Default)]
 pub struct Known {
     pub met: Met,
@@ -28,19 +28,19 @@ pub struct Known {
     discarded: HashSet<MessageId>,
     calls: HashMap<CallId, CallView>,
     questions: HashMap<QuestionId, Question>,
-    /// Questions a client was told are closed, and those whose answer was sent without hearing more.
+    /// Questions reported as closed, and those answered without a confirmation.
     closed: HashSet<QuestionId>,
     answered: HashSet<QuestionId>,
     ended: HashMap<TurnId, TurnEnd>,
 }
 
 impl Known {
-    /// An answer was sent; whether it arrived will show.
+    /// Records a sent answer; whether it arrived is checked later.
     pub fn answered(&mut self, question: QuestionId) {
         self.answered.insert(question);
     }
 
-    /// Takes a snapshot for true: what follows counts from here.
+    /// Takes a snapshot as the starting point for later checks.
     pub fn begin(&mut self, now: &SessionSnapshot) {
         let waits = |id: &QuestionId| now.questions.iter().any(|question| question.id == *id);
         self.met.waiting += self.questions.keys().filter(|id| waits(id)).count();
@@ -70,7 +70,7 @@ impl Known {
         self.ended.extend(ended);
     }
 
-    /// Takes in what a process told after the snapshot: every number, without a gap.
+    /// Records the events a process reported after the snapshot: every number, without gaps.
     pub fn take<'a>(&mut self, events: impl Iterator<Item = &'a Envelope>) {
         for envelope in events.filter(|envelope| envelope.seq > self.last).collect::<Vec<_>>() {
             assert_eq!(envelope.seq, self.last + 1, "numbers go on without a gap: {:?}", envelope.event);
@@ -139,7 +139,7 @@ impl Known {
         }
     }
 
-    /// Checks what a later process shows against all that is known.
+    /// Checks a later process's snapshot against everything known.
     pub fn check(&self, now: &SessionSnapshot) {
         assert!(now.seq >= self.last, "the numbers went back from {} to {}", self.last, now.seq);
         self.check_messages(now);
@@ -169,7 +169,7 @@ impl Known {
         assert!(ids.is_sorted_by(|one, other| one < other), "messages in order, each once: {ids:?}");
         for told in self.messages.values() {
             let Some(shown) = now.page.messages.iter().find(|message| message.id == told.id) else {
-                // A message without a whole block may be taken back by the restart.
+                // The restart may discard a message without a complete block.
                 assert!(told.blocks.is_empty(), "lost: {told:?}");
                 continue;
             };
@@ -188,7 +188,7 @@ impl Known {
             let shown = shown.unwrap_or_else(|| panic!("lost: {told:?}"));
             match told.state {
                 CallState::Planned | CallState::Asking => {}
-                // It ended before the kill without our hearing it, or the restart ended it.
+                // It ended before the kill without a report, or the restart ended it.
                 CallState::Started { .. } => {
                     let CallState::Ended { status, .. } = shown.state else {
                         panic!("it had started, and is run again: {shown:?}")
@@ -205,7 +205,8 @@ impl Known {
     }
 }
 
-/// Every call has at most one result, in the message behind it, and exactly one once its turn went on.
+/// Checks that every call has at most one result, in the message after it, and exactly one once its turn
+/// continued.
 pub fn check_pairs(now: &SessionSnapshot) {
     let mut results: HashMap<CallId, usize> = HashMap::new();
     for block in now.page.messages.iter().flat_map(|message| &message.blocks) {
@@ -232,7 +233,7 @@ pub fn check_pairs(now: &SessionSnapshot) {
     }
 }
 
-/// A call's result, once it is part of the conversation.
+/// Returns a call's result once it is part of the conversation.
 pub fn result_of(now: &SessionSnapshot, call: CallId) -> Option<&ToolResult> {
     now.page.messages.iter().flat_map(|message| &message.blocks).find_map(|block| match block {
         Block::ToolResult(result) if result.call == call => Some(result),
@@ -240,7 +241,7 @@ pub fn result_of(now: &SessionSnapshot, call: CallId) -> Option<&ToolResult> {
     })
 }
 
-/// How often the person's words are there, in the transcript or waiting in the queue.
+/// Counts the occurrences of the person's message, in the transcript or the queue.
 pub fn count(now: &SessionSnapshot, words: &str) -> usize {
     let says =
         |blocks: &[Block]| blocks.iter().any(|block| matches!(block, Block::Text { text } if text == words));

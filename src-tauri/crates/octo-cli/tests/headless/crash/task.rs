@@ -1,45 +1,45 @@
-//! The task: ten parts, each a turn that writes, changes and reads a file, runs a command, and sometimes asks.
+//! The job: ten parts, each a turn that writes, changes and reads a file, runs a command, and sometimes asks.
 //!
-//! The model's side is a pure function of what it is sent, so it goes on after any kill.
+//! The model is a pure function of its request, so it continues after any kill.
 
 use super::known::result_of;
 use octo_protocol::{Answer, Block, CallStatus, SessionSnapshot};
 use octo_testkit::{RecordedRequest, Reply, TempHome};
 use serde_json::{Value, json};
 
-/// How many parts the task has.
+/// Number of parts of the job.
 pub const PARTS: usize = 10;
 
-/// What a queued message begins with.
+/// Beginning of a queued message.
 pub const NOTE: &str = "By the way, note";
 
-/// What the person says to begin a part.
+/// Returns the person's message that starts a part.
 pub fn part(number: usize) -> String {
     format!("Do part {number} now.")
 }
 
-/// Whether a message is sent into the middle of a part.
+/// Returns whether a message is sent during a part.
 pub fn has_note(number: usize) -> bool {
     number != 5
 }
 
-/// Whether the command of a part is refused.
+/// Returns whether a part's command is refused.
 fn is_refused(number: usize) -> bool {
     number == 7
 }
 
-/// Whether the model asks something in a part.
+/// Returns whether the model asks a question in a part.
 fn has_question(number: usize) -> bool {
     number.is_multiple_of(3)
 }
 
-/// The part something belongs to, by the mark `p<number>-` that all names of a part carry.
+/// Returns the part a text belongs to, by the mark `p<number>-` in all names of a part.
 pub fn part_of(text: &str) -> usize {
     let marks = text.split("p").filter_map(|rest| rest.split_once('-')?.0.parse().ok());
     marks.into_iter().next().unwrap_or_else(|| panic!("no part in {text}"))
 }
 
-/// What the person says to a permission.
+/// Returns the person's answer to a permission question.
 pub fn permission(tool: &str, shown: &str) -> Answer {
     if tool == "terminal" && is_refused(part_of(shown)) {
         Answer::No { reason: Some("not this one".to_owned()) }
@@ -60,18 +60,18 @@ struct Made {
 }
 
 impl Made {
-    /// It did not begin: it has to be made again.
+    /// Whether it did not start and must be called again.
     fn was_not_run(&self) -> bool {
         self.result.starts_with("Not run")
     }
 
-    /// It began, and nobody knows how far it came.
+    /// Whether it started and its outcome is unknown.
     fn is_uncertain(&self) -> bool {
         self.result.contains("effect unknown")
     }
 }
 
-/// What the model says next: the first step of the newest part that is not done.
+/// Returns the model's next reply: the first unfinished step of the newest part.
 pub fn answer(request: &RecordedRequest) -> Reply {
     let (number, made) = newest_part(request.messages());
     let attempts = |name: &str| made.iter().filter(|call| call.name == name).count();
@@ -80,7 +80,7 @@ pub fn answer(request: &RecordedRequest) -> Reply {
             .any(|call| call.name == name && !call.was_not_run() && (name != "write" || !call.is_uncertain()))
     };
     let words = format!("Working on part {number}. ").repeat(4);
-    // Never the very same call twice: a loop would be refused.
+    // Never the same call twice: it would be refused as a loop.
     let attempt = attempts("write");
     let file = file(number);
     let reply = if !done("write") {
@@ -144,7 +144,7 @@ fn newest_part(messages: &[Value]) -> (usize, Vec<Made>) {
     (number, calls.collect())
 }
 
-/// What a part did on the disk fits what the transcript says it did.
+/// Checks that a part's effects on the disk match the transcript.
 pub fn check_effects(home: &TempHome, number: usize, snapshot: &SessionSnapshot) {
     let of_part = |name: &str| -> Vec<CallStatus> {
         let calls = snapshot.page.messages.iter().flat_map(|message| message.calls());

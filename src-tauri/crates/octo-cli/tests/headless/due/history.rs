@@ -1,4 +1,4 @@
-//! What is known of the runs of tasks, and whether a later process still says the same.
+//! The known runs of tasks, checked against later processes.
 
 use super::plans::{EDITED, PLANS, missed, offset, prompt, retries};
 use crate::{
@@ -12,10 +12,10 @@ use octo_protocol::{
 use octo_testkit::{Serve, TempHome};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What a campaign came upon.
+/// Situations a campaign met.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// Runs that went on in a later process.
+    /// Runs that continued in a later process.
     pub resumed: usize,
     pub on_time: usize,
     pub missed: usize,
@@ -23,9 +23,9 @@ pub struct Seen {
     pub retried: usize,
     pub timed_out: usize,
     pub interrupted_calls: usize,
-    /// Kills of the process with the schedule while another lived.
+    /// Kills of the scheduling process while another was running.
     pub taken_over: usize,
-    /// Edits that were written and not noted as the person's.
+    /// Edits that were written but not recorded as the person's.
     pub unseen: usize,
 }
 
@@ -53,21 +53,21 @@ impl Seen {
     }
 }
 
-/// What is known of the runs.
+/// The known runs.
 #[derive(Default)]
 pub struct History {
     pub seen: Seen,
-    /// From when on each task has times.
+    /// When each task's schedule started.
     begun: HashMap<&'static str, Millis>,
-    /// Runs that are over, as they were first shown.
+    /// Finished runs, as they were first shown.
     over: HashMap<RunId, TaskRun>,
-    /// Runs that went on when a process was looked at last.
+    /// Runs that were in progress at the last check.
     open: HashSet<RunId>,
     known: HashMap<&'static str, HashSet<RunId>>,
 }
 
 impl History {
-    /// A task's times count from now on.
+    /// Counts a task's times from now on.
     pub fn begins(&mut self, task: &'static str, now: Millis) {
         self.begun.insert(task, now);
     }
@@ -82,7 +82,7 @@ impl History {
         self.known.values().any(|ids| ids.contains(&run))
     }
 
-    /// Looks at all runs as a process shows them.
+    /// Checks all runs a process shows.
     pub fn check(&mut self, core: &mut Serve) {
         let mut open = HashSet::new();
         for task in PLANS.into_iter().chain([EDITED]) {
@@ -110,7 +110,7 @@ impl History {
         self.open = open;
     }
 
-    /// A run that is over says what its session says.
+    /// Checks that a finished run agrees with its session.
     fn check_over(&mut self, core: &mut Serve, run: &TaskRun) {
         assert!(run.ended_at.is_some(), "{run:?}");
         let began = run.started_at.is_some();
@@ -126,7 +126,7 @@ impl History {
                     | SkipReason::Unrunnable { .. } => panic!("{run:?}"),
                 }
             }
-            // It was taken back before it began.
+            // It was withdrawn before it began.
             RunStatus::Stopped if !began => assert!(run.session.is_none(), "{run:?}"),
             RunStatus::Finished | RunStatus::Failed { .. } | RunStatus::TimedOut | RunStatus::Stopped => {
                 assert!(run.started_at <= run.ended_at, "{run:?}");
@@ -167,8 +167,8 @@ impl History {
         self.seen.interrupted_calls += statuses(snapshot, CallStatus::Interrupted);
     }
 
-    /// Every time up to the last has its line, every failure its retry, every run its one session, and what was done
-    /// on the disk is what the transcripts say.
+    /// Checks that every time up to the last has its entry, every failure its retry and every run its one
+    /// session, and that the effects on the disk match the transcripts.
     pub fn finish(&mut self, core: &mut Serve, home: &TempHome, off: Millis) {
         let mut sessions: HashMap<SessionId, RunId> = HashMap::new();
         for task in PLANS.into_iter().chain([EDITED]) {
@@ -204,7 +204,7 @@ impl History {
     }
 }
 
-/// The runs of a task, oldest first.
+/// Returns the runs of a task, oldest first.
 pub fn runs_of(core: &mut Serve, task: &str) -> Vec<TaskRun> {
     let call = ListRuns { task: Some(task.to_owned()), after: None, limit: 200 };
     let mut runs = core.call(call).expect("the runs are listed").runs;
@@ -213,7 +213,7 @@ pub fn runs_of(core: &mut Serve, task: &str) -> Vec<TaskRun> {
     runs
 }
 
-/// Whether nothing comes of it any more.
+/// Returns whether a run can have no further effect.
 pub fn is_over(run: &TaskRun) -> bool {
     run.ended_at.is_some()
 }
@@ -225,7 +225,7 @@ fn statuses(snapshot: &SessionSnapshot, wanted: CallStatus) -> usize {
     results.count()
 }
 
-/// Runs of the task's own times: each time at most once.
+/// Checks that each scheduled time has at most one run.
 fn check_slots(task: &str, runs: &[TaskRun]) {
     let mut slots = HashSet::new();
     for run in runs.iter().filter(|run| matches!(run.cause, RunCause::Time | RunCause::Missed { .. })) {
@@ -234,7 +234,7 @@ fn check_slots(task: &str, runs: &[TaskRun]) {
     }
 }
 
-/// Every time from the beginning to the last one is told of; where nobody is asked, by one line.
+/// Checks that every time from the first to the last is reported; without a question, by one entry.
 fn check_times(task: &str, runs: &[TaskRun], begun: Millis) {
     let mut told: BTreeMap<Millis, Vec<&TaskRun>> = BTreeMap::new();
     for run in runs {
@@ -256,7 +256,7 @@ fn check_times(task: &str, runs: &[TaskRun], begun: Millis) {
     assert!(told.keys().all(|at| *at >= begun - 5 * MINUTE), "{task}: before it was there: {told:#?}");
 }
 
-/// Every run that failed was tried again, once, as often as the plan says.
+/// Checks that every failed run was retried, once per attempt the plan allows.
 fn check_retries(task: &str, runs: &[TaskRun], off: Millis) {
     for run in runs {
         let tries: Vec<&TaskRun> = runs
@@ -279,7 +279,7 @@ fn check_retries(task: &str, runs: &[TaskRun], off: Millis) {
     }
 }
 
-/// No two runs of a task at a time.
+/// Checks that no two runs of a task overlap.
 fn check_apart(runs: &[TaskRun]) {
     let mut spans: Vec<(Millis, Millis)> =
         runs.iter().filter_map(|run| Some((run.started_at?, run.ended_at?))).collect();

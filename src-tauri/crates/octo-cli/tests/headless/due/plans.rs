@@ -1,4 +1,4 @@
-//! The tasks of the campaign, and what their model says.
+//! The tasks of the campaign, and their model's replies.
 
 use crate::campaign::Random;
 use octo_protocol::{Millis, MissedRun, Mode, Profile, TaskNews, TaskPlan, TaskRetry, Timing};
@@ -7,15 +7,15 @@ use serde_json::json;
 
 /// Tasks with a time every five minutes, each a minute after the one before.
 pub const PLANS: [&str; 5] = ["steady", "skipping", "asking", "shaky", "slow"];
-/// The task that is run by hand, and changed again and again.
+/// The task that is run manually, and edited repeatedly.
 pub const EDITED: &str = "edited";
 
-/// How many minutes after the full five a task is due.
+/// Returns the minutes after each five at which a task is due.
 pub fn offset(name: &str) -> Millis {
     PLANS.iter().position(|known| *known == name).map_or(0, |place| place as Millis)
 }
 
-/// What becomes of the missed times of a task.
+/// Returns the missed-run policy of a task.
 pub fn missed(name: &str) -> MissedRun {
     match name {
         "skipping" => MissedRun::Skip,
@@ -24,7 +24,7 @@ pub fn missed(name: &str) -> MissedRun {
     }
 }
 
-/// How often a failed run of a task is tried again.
+/// Returns the number of retries of a task.
 pub fn retries(name: &str) -> u32 {
     if name == "shaky" { 2 } else { 0 }
 }
@@ -49,7 +49,7 @@ pub fn plan(home: &TempHome, name: &str) -> TaskPlan {
     }
 }
 
-/// The task that is edited, after so many edits. Long enough that half of it could be written.
+/// Returns the edited task after `edits` edits. Long enough that half of it could be written.
 pub fn edited(home: &TempHome, edits: usize) -> TaskPlan {
     let prompt = format!("{}\n\n{}", prompt(EDITED), format!("This is edit {edits}. ").repeat(1_500));
     TaskPlan { prompt: prompt.trim().to_owned(), when: Timing::ByHand, ..plan(home, EDITED) }
@@ -59,7 +59,7 @@ pub fn prompt(name: &str) -> String {
     format!("Do the task {name} now.")
 }
 
-/// A line in the task's log, and that is it; sometimes it fails, or takes long.
+/// Returns a reply that writes a line to the task's log; sometimes it fails or takes long.
 pub fn answer(request: &RecordedRequest, chance: &mut Random) -> Reply {
     let said = String::from_utf8_lossy(&request.raw);
     let name = PLANS.into_iter().chain([EDITED]).find(|name| said.contains(&prompt(name)));

@@ -1,35 +1,35 @@
-//! The task: parts in each of which three sub-agents look for something, leave a file and a line, and report.
+//! The job: in each part three sub-agents look for something, leave a file and a line, and report.
 //!
-//! The model's side is a pure function of what it is sent, so it goes on after any kill.
+//! The model is a pure function of its request, so it continues after any kill.
 
 use octo_testkit::{RecordedRequest, Reply, TempHome};
 use serde_json::{Value, json};
 
-/// How many parts the task has.
+/// Number of parts of the job.
 pub const PARTS: usize = 4;
 
-/// What each part's sub-agents look for.
+/// Things each part's sub-agents look for.
 const THINGS: [&str; 3] = ["heron", "otter", "newt"];
 
-/// What the person says to begin a part.
+/// Returns the person's message that starts a part.
 pub fn part(number: usize) -> String {
     format!("Do part {number} now.")
 }
 
-/// What a sub-agent that is to look for something reports.
+/// Returns the report of a sub-agent that looked for something.
 pub fn found(wanted: &str) -> String {
     format!("Found {}.", mark(wanted).unwrap_or_default())
 }
 
-/// How often a sub-agent's line is in the log.
+/// Counts a sub-agent's lines in the log.
 pub fn lines(home: &TempHome, wanted: &str) -> usize {
     let log = std::fs::read_to_string(home.work().join("log.txt")).unwrap_or_default();
     let mark = mark(wanted).expect("a mark");
     log.lines().filter(|line| *line == mark).count()
 }
 
-/// The files there are. A write that a kill cut off may leave the new content beside the file, hidden and under a name
-/// of Octo's own: that is no file of the task's.
+/// Returns the existing files. A write cut off by a kill may leave its new content next to the file, hidden and
+/// under one of Octo's own names: that file is not the job's.
 pub fn files(home: &TempHome) -> Vec<String> {
     let entries = std::fs::read_dir(home.work()).expect("the folder").flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -39,7 +39,7 @@ pub fn files(home: &TempHome) -> Vec<String> {
     names
 }
 
-/// What a text is about: the first `p<part>-<thing>-a<attempt>` in it.
+/// Returns the subject of a text: the first `p<part>-<thing>-a<attempt>` in it.
 fn mark(text: &str) -> Option<String> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
     words.into_iter().find(|word| word.starts_with('p') && word.contains("-a")).map(str::to_owned)
@@ -61,7 +61,7 @@ pub fn answer(request: &RecordedRequest) -> Reply {
     }
 }
 
-/// A sub-agent leaves a file and a line, then reports.
+/// Returns a sub-agent's reply: it leaves a file and a line, then reports.
 fn child(wish: &str, made: &[Made]) -> Reply {
     let (_, wish) = wish.split_once("Look for").expect("a wish");
     let mark = mark(wish).expect("a mark");
@@ -77,7 +77,8 @@ fn child(wish: &str, made: &[Made]) -> Reply {
     Reply::text(format!("I looked.\n\nFound {mark}.")).in_chunks(6)
 }
 
-/// The parent sends three out at once, again where one did not come back, writes a file of its own, and is done.
+/// Returns the parent's reply: it starts three sub-agents at once, again any that did not report, writes its
+/// own file, and finishes.
 fn parent(messages: &[Value]) -> Reply {
     let begins =
         |message: &Value, number: usize| message["role"] == "user" && said(message).contains(&part(number));
