@@ -1,16 +1,16 @@
-//! Archives: what is in them, without unpacking.
+//! Lists the entries of archives, without unpacking them.
 
 use crate::{DocumentError, zipped};
 use flate2::read::MultiGzDecoder;
 use std::io::{self, BufReader, Read, Seek, Write};
 
-/// Entries that are listed.
+/// Maximum entries listed.
 const MAX_ENTRIES: usize = 2_000;
-/// The most that is unpacked to find a compressed archive's entries. What follows is not looked at.
+/// Maximum bytes unpacked to find a compressed archive's entries. The rest is not inspected.
 const MAX_UNPACKED: u64 = 2 << 30;
-/// Bytes a tar archive's first entry must be recognised in.
+/// Bytes within which a tar archive's first entry must be recognisable.
 const TAR_HEAD: usize = 512;
-/// Entries of a zip file that are counted.
+/// Maximum entries of a zip file that are counted.
 const MAX_COUNTED: usize = 1_000_000;
 
 pub(crate) fn zip(source: impl Read + Seek, into: &mut dyn Write) -> Result<(), DocumentError> {
@@ -40,7 +40,7 @@ pub(crate) fn tar(source: impl Read, into: &mut dyn Write) -> Result<(), Documen
     entries(source, "TAR", into)
 }
 
-/// One gzip stream: a tar archive's entries, or the size of what it holds.
+/// Reads one gzip stream: a tar archive's entries, or the size of the content.
 pub(crate) fn gzip(source: impl Read, into: &mut dyn Write) -> Result<(), DocumentError> {
     let mut unpacked = BufReader::new(MultiGzDecoder::new(BufReader::new(source)));
     let mut head = Vec::new();
@@ -89,7 +89,7 @@ fn name<R: Read>(entry: &::zip::read::ZipFile<'_, R>) -> String {
 }
 
 fn list(into: &mut dyn Write, name: &str, size: Option<u64>) -> io::Result<()> {
-    // A name may hold anything, line ends too.
+    // A name may contain anything, even line ends.
     let name: String =
         name.chars().map(|character| if character.is_control() { '?' } else { character }).collect();
     match size {

@@ -1,11 +1,11 @@
-//! Text that stops growing.
+//! Text with a maximum length.
 
 use std::io::{self, Write};
 
-/// The most text taken out of one document, in bytes: far more than anyone reads, and it fits anywhere.
+/// Maximum text taken from one document, in bytes: far more than anyone reads, and it fits anywhere.
 pub(crate) const MAX_TEXT: usize = 16 << 20;
 
-/// Takes text up to a limit. Past it, writing fails, so that the reader stops.
+/// Collects text up to a limit. Above it, writing fails, which stops the reader.
 pub(crate) struct Capped<W> {
     inner: W,
     left: usize,
@@ -17,7 +17,7 @@ impl<W: Write> Capped<W> {
         Self { inner, left: limit, full: false }
     }
 
-    /// Whether something did not fit.
+    /// Returns whether any text did not fit.
     pub(crate) fn is_full(&self) -> bool {
         self.full
     }

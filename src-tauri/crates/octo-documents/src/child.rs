@@ -1,4 +1,5 @@
-//! The child's half: limits first, then one document from standard input to standard output.
+//! The child process: sets its limits first, then reads one document from standard input and writes to standard
+//! output.
 
 use crate::{
     DocumentError, Format, archive,
@@ -11,18 +12,18 @@ use std::{
     process::ExitCode,
 };
 
-/// What the child says first, so that its parent knows it is one.
+/// First output of the child, by which its parent recognises it.
 pub(crate) const GREETING: &str = "octo-document 1\n";
-/// The exit status of a child whose standard error holds a [`DocumentError`].
+/// Exit status of a child whose standard error contains a [`DocumentError`].
 pub(crate) const REFUSED: u8 = 10;
 
-/// The largest document that is taken when it does not come as a file.
+/// Maximum size of a document that is not passed as a file.
 const MAX_STREAMED: u64 = 64 << 20;
 
-/// Reads the document on standard input, a file of the format of that name, and writes its text to standard
-/// output. This is all a process may do: it binds the whole process to limits and cannot loosen them again.
+/// Reads the document on standard input, a file of the named format, and writes its text to standard output.
+/// The process can do nothing else: this binds the whole process to limits and cannot loosen them again.
 pub fn serve(format: &str) -> ExitCode {
-    // What a broken document makes a library say is no news to anyone.
+    // A library's messages about a broken document are of no use.
     std::panic::set_hook(Box::new(|_| {}));
     let mut out = Capped::new(BufWriter::new(io::stdout().lock()), MAX_TEXT);
     let read = bind()
@@ -39,7 +40,7 @@ pub fn serve(format: &str) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let words = serde_json::to_string(&error).unwrap_or_default();
-            // Nobody is left to tell when this fails.
+            // If this fails, there is no reader left.
             let _ = io::stderr().write_all(words.as_bytes());
             ExitCode::from(REFUSED)
         }
@@ -60,7 +61,7 @@ fn read_standard_input(format: &str, out: &mut dyn Write) -> Result<(), Document
     read(format, Cursor::new(bytes), out)
 }
 
-/// Standard input without the buffer around it, so that a file can be read in any order.
+/// Returns standard input without its buffer, so a file can be read in any order.
 fn standard_input() -> io::Result<File> {
     #[cfg(unix)]
     {
@@ -96,7 +97,7 @@ pub(crate) fn read(
 #[cfg(unix)]
 fn bind() -> Result<(), DocumentError> {
     use nix::sys::resource::{Resource, setrlimit};
-    /// Seconds of processor time. The parent waits as long on the clock.
+    /// CPU-time limit in seconds; the parent uses the same wall-clock timeout.
     const SECONDS: u64 = 60;
     let limit = |resource, limit| {
         setrlimit(resource, limit, limit)
@@ -106,13 +107,13 @@ fn bind() -> Result<(), DocumentError> {
     limit(Resource::RLIMIT_AS, memory_now()?.saturating_add(crate::parent::MEMORY))?;
     limit(Resource::RLIMIT_CPU, SECONDS)?;
     limit(Resource::RLIMIT_CORE, 0)?;
-    // Writing to a pipe is no writing to a file.
+    // Writing to a pipe does not count as writing to a file.
     limit(Resource::RLIMIT_FSIZE, 0)?;
-    // The three it has, one for the input's second handle, and none beyond.
+    // The three standard streams, one for the input's second handle, and some spare.
     limit(Resource::RLIMIT_NOFILE, 16)
 }
 
-/// The address space this process has already: libraries and their tables, much of it never touched.
+/// Returns the address space this process already uses: libraries and their tables, much of it never touched.
 #[cfg(target_os = "linux")]
 fn memory_now() -> Result<u64, DocumentError> {
     let pages = std::fs::read_to_string("/proc/self/statm")?;
@@ -124,7 +125,7 @@ fn memory_now() -> Result<u64, DocumentError> {
     Ok(pages.saturating_mul(u64::try_from(page).unwrap_or(4_096)))
 }
 
-/// There are no such limits to bind to; the parent's limits on time and text hold all the same.
+/// The system has no such limits; the parent's limits on time and text still apply.
 #[cfg(not(unix))]
 fn bind() -> Result<(), DocumentError> {
     Ok(())

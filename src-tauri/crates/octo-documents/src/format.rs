@@ -1,15 +1,15 @@
-//! Which format a file has.
+//! Detects the format of a file.
 
 /// A document's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// PDF.
     Pdf,
-    /// Word since 2007: docx and its kin.
+    /// Word since 2007: docx and related formats.
     Word,
     /// A spreadsheet: xlsx, xlsm, xlsb, xls, ods.
     Sheet,
-    /// PowerPoint since 2007: pptx and its kin.
+    /// PowerPoint since 2007: pptx and related formats.
     Presentation,
     /// Word before 2007.
     OldWord,
@@ -19,11 +19,11 @@ pub enum Format {
     Zip,
     /// A tar archive.
     Tar,
-    /// One gzip stream; a tar archive in it is looked into.
+    /// One gzip stream; a tar archive in it is listed.
     Gzip,
 }
 
-/// The name and word of each format. The name is the child's argument.
+/// Name and description of each format. The name is the child's argument.
 const NAMES: &[(Format, &str, &str)] = &[
     (Format::Pdf, "pdf", "a PDF document"),
     (Format::Word, "word", "a Word document"),
@@ -36,12 +36,12 @@ const NAMES: &[(Format, &str, &str)] = &[
     (Format::Gzip, "gzip", "a gzip archive"),
 ];
 
-/// How an OLE file begins: the office formats before 2007, and spreadsheets locked by a password.
+/// First bytes of an OLE file: the office formats before 2007, and password-protected spreadsheets.
 const OLE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
 impl Format {
-    /// The format of a file by its first bytes (some hundred are enough) and, where several formats begin
-    /// alike, by its name; none where it is no document.
+    /// Detects the format of a file from its first bytes (some hundred are enough) and, for formats with the
+    /// same beginning, from its name; `None` if it is not a document.
     pub fn of(name: &str, head: &[u8]) -> Option<Self> {
         let lower = name.to_ascii_lowercase();
         let extension = lower.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -62,7 +62,7 @@ impl Format {
                 "doc" | "dot" => Some(Self::OldWord),
                 "ppt" | "pps" | "pot" => Some(Self::OldPresentation),
                 "xls" | "xlt" | "xlsx" | "xlsm" | "xlsb" => Some(Self::Sheet),
-                // Locked ones are OLE files whatever they hold.
+                // Password-protected ones are OLE files, whatever their content.
                 "docx" | "docm" => Some(Self::Word),
                 "pptx" | "pptm" => Some(Self::Presentation),
                 _ => None,
@@ -77,7 +77,7 @@ impl Format {
         None
     }
 
-    /// What a zip file without a telling name holds, by the names of its first entries.
+    /// Detects the format of a zip file without a known extension, from the names of its first entries.
     fn in_zip(head: &[u8]) -> Self {
         let has = |part: &[u8]| head.windows(part.len()).any(|window| window == part);
         if has(b"word/") {
@@ -91,23 +91,23 @@ impl Format {
         }
     }
 
-    /// Its name, as a child's argument.
+    /// Returns its name, as a child's argument.
     pub fn name(self) -> &'static str {
         self.row().1
     }
 
-    /// What a file of it is called: "a Word document".
+    /// Returns a description of such a file: "a Word document".
     pub fn words(self) -> &'static str {
         self.row().2
     }
 
-    /// The format of that name.
+    /// Returns the format with that name.
     pub fn named(name: &str) -> Option<Self> {
         NAMES.iter().find(|(_, known, _)| *known == name).map(|(format, _, _)| *format)
     }
 
     fn row(self) -> (Self, &'static str, &'static str) {
-        // Every format has a row; the test below goes through them.
+        // Every format has a row; the test below verifies that.
         NAMES.iter().find(|(format, _, _)| *format == self).copied().unwrap_or((self, "", "a document"))
     }
 }

@@ -1,13 +1,14 @@
-//! Text out of documents: PDF, Word, spreadsheets, PowerPoint and archives' lists of entries.
+//! Extracts text from documents: PDF, Word, spreadsheets, PowerPoint and archives' lists of entries.
 //!
-//! Documents come from strangers, and their formats let a few kilobytes ask for any amount of time and memory.
-//! So they are read in two halves: [`serve`] is the whole of a child process, which first binds itself to limits
-//! the system enforces and then reads one document from its standard input; [`Reader`] starts such a child,
-//! hands it the open file and takes the text. A document that breaks the reader ends the child and nothing else.
+//! Documents come from strangers, and their formats let a few kilobytes demand any amount of time and memory.
+//! So reading is split between two processes: [`serve`] is the whole of a child process, which first binds
+//! itself to limits enforced by the system and then reads one document from its standard input; [`Reader`]
+//! starts such a child, passes it the open file and receives the text. A document that breaks the reader ends
+//! only the child.
 //!
-//! What holds in the child: a limit on memory (Linux; where the system knows no such limit, only on what is read
-//! and written), on processor time, on files it may open, and that it writes no file. The parent adds a limit on
-//! time and on the text it takes.
+//! The child has a limit on memory (Linux; on systems without such a limit, only on the data read and written),
+//! on processor time, and on open files, and it cannot write files. The parent adds a limit on time and on the
+//! received text.
 
 mod archive;
 mod capped;
@@ -31,31 +32,31 @@ pub use parent::{Reader, Reading};
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// Why a document gave no text. The words are for the model.
+/// Reason why a document gave no text. The words are for the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum DocumentError {
-    /// The bytes are not what the format asks for.
+    /// The bytes do not follow the format.
     #[error("it is damaged or not what its name says ({0})")]
     Broken(String),
     /// It opens only with a password.
     #[error("it is protected by a password")]
     Locked,
-    /// There is nothing to read in it.
+    /// It contains nothing to read.
     #[error("{0}")]
     NoText(String),
-    /// It is larger than what is read.
+    /// It exceeds the maximum size.
     #[error("it is larger than {0} MB, the most that is read")]
     TooLarge(u64),
-    /// There is no reader for it here.
+    /// Octo has no reader for it.
     #[error("Octo has no reader of its own for {0}")]
     NoReader(String),
-    /// The reader was ended because it took too long or wanted too much.
+    /// The reader was ended because it took too long or used too much memory.
     #[error("reading it {0}")]
     Limit(String),
-    /// The reader could not be started, or ended in a way it never should.
+    /// The reader could not be started, or ended unexpectedly.
     #[error("the reader failed: {0}")]
     Failed(String),
-    /// Reading was stopped from outside.
+    /// The caller stopped the reading.
     #[error("reading it was stopped")]
     Stopped,
 }

@@ -1,4 +1,4 @@
-//! The parent's half: a child for one document, its end in bounded time, its text in bounded memory.
+//! The parent process: starts a child for one document, with limited time and limited memory for its text.
 
 use crate::{
     DocumentError, Format,
@@ -15,19 +15,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// What a child may use of memory beyond what it starts with.
+/// Memory that a child may use in addition to its initial usage.
 #[cfg(unix)]
 pub(crate) const MEMORY: u64 = 1 << 30;
-/// How long a child may take by the clock.
+/// Wall-clock timeout of a child.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How often a look is taken at a child that runs.
+/// Interval between checks of a running child.
 const LOOK: Duration = Duration::from_millis(5);
-/// What is read of a child's standard error.
+/// Maximum bytes read of a child's standard error.
 const MAX_WORDS: u64 = 64 << 10;
-/// Variables a child gets: what a program may need to find its own libraries, and nothing of the person's.
+/// Environment variables passed to a child: those a program may need to find its own libraries, and none of the
+/// person's.
 const VARIABLES: &[&str] = &["LD_LIBRARY_PATH", "SystemRoot"];
 
-/// Reads documents in children of its own.
+/// Reads documents in child processes.
 #[derive(Clone, Debug)]
 pub struct Reader {
     program: PathBuf,
@@ -35,25 +36,26 @@ pub struct Reader {
     patience: Duration,
 }
 
-/// Where a document's bytes are.
+/// Source of a document's bytes.
 #[derive(Debug)]
 pub enum Reading {
-    /// In an open file; read from its beginning.
+    /// An open file; read from its beginning.
     File(File),
-    /// In memory.
+    /// Bytes in memory.
     Bytes(Vec<u8>),
 }
 
 impl Reader {
-    /// Children are `program` with `arguments` and the format's name, and call [`crate::serve`] with that name.
+    /// Creates a reader that starts `program` with `arguments` and the format's name; the program must call
+    /// [`crate::serve`] with that name.
     pub fn new(program: impl Into<PathBuf>, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(OsString::from).collect();
         Self { program: program.into(), arguments, patience: PATIENCE }
     }
 
-    /// Children are this very program, called with `read-document` and the format's name.
+    /// Creates a reader that starts this same program, with `read-document` and the format's name.
     pub fn of_this_program() -> Self {
-        // The running file itself, also when an update put another one in its place.
+        // The running file itself, even if an update has replaced it.
         #[cfg(target_os = "linux")]
         let program = PathBuf::from("/proc/self/exe");
         #[cfg(not(target_os = "linux"))]
@@ -61,16 +63,17 @@ impl Reader {
         Self::new(program, &["read-document"])
     }
 
-    /// The same with another limit on time.
+    /// Sets another time limit.
     pub fn within(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// The text of a document. Blocks until the child ended; `stop` is asked often, and a yes ends it.
+    /// Returns the text of a document. Blocks until the child has ended; `stop` is called often, and true ends
+    /// it.
     ///
     /// # Errors
     ///
-    /// [`DocumentError`]: the document's own fault, or a limit. Whatever happens, no child is left behind.
+    /// Returns a [`DocumentError`]: a fault of the document, or a limit. In any case, no child is left behind.
     pub fn read(
         &self,
         format: Format,
@@ -89,7 +92,7 @@ impl Reader {
         let mut running = Running(command.spawn().map_err(failed)?);
         let child = &mut running.0;
         if let (Some(bytes), Some(mut pipe)) = (bytes, child.stdin.take()) {
-            // Ends with the child: a pipe nobody reads is closed.
+            // Ends with the child: its pipe is then closed.
             thread::spawn(move || pipe.write_all(&bytes));
         }
         let text = child.stdout.take().map(|out| collect(out, MAX_TEXT as u64 + 4_096));
@@ -115,12 +118,12 @@ impl Reader {
     }
 }
 
-/// A child that is ended when nobody waits for it any more.
+/// A child that is killed when it is no longer awaited.
 struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // One that has ended already is neither killed nor waited for twice.
+        // If it has ended already, both calls have no effect.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -129,7 +132,7 @@ impl Drop for Running {
 fn collect(source: impl Read + Send + 'static, limit: u64) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What a child wrote before it broke is not used.
+        // Output that a child wrote before it broke is not used.
         let _ = source.take(limit).read_to_end(&mut bytes);
         bytes
     })
@@ -152,7 +155,7 @@ fn took_too_long() -> DocumentError {
     DocumentError::Limit("took too long and was stopped".to_owned())
 }
 
-/// What a child's end without words means.
+/// Returns the error for a child that ended without a message.
 fn ended(status: ExitStatus) -> DocumentError {
     #[cfg(unix)]
     {
@@ -160,7 +163,7 @@ fn ended(status: ExitStatus) -> DocumentError {
         use std::os::unix::process::ExitStatusExt;
         match status.signal().and_then(|signal| Signal::try_from(signal).ok()) {
             Some(Signal::SIGXCPU) => return took_too_long(),
-            // What Rust does when memory runs out, and when calls go too deep.
+            // Rust's reaction to exhausted memory, and to calls nested too deeply.
             Some(Signal::SIGABRT | Signal::SIGSEGV | Signal::SIGKILL | Signal::SIGBUS) => {
                 return DocumentError::Limit(format!(
                     "needed more than the {} MB of memory it may have, or too deep a nesting",

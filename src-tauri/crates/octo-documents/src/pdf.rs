@@ -1,4 +1,4 @@
-//! PDF documents: the text page by page.
+//! Reads PDF documents: the text page by page.
 
 use crate::DocumentError;
 use pdf_extract::{Document, PlainTextOutput, output_doc_page};
@@ -7,9 +7,10 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-/// The largest file that is read; it is held in memory.
+/// Maximum size of a file; it is kept in memory.
 const MAX_FILE: u64 = 64 << 20;
-/// A document with less text than this is taken for pictures of pages: the reference system's step too.
+/// Minimum text of a document, below which it is assumed to consist of scanned pages: the reference system uses
+/// the same.
 const LEAST: usize = 20;
 
 pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), DocumentError> {
@@ -27,7 +28,7 @@ pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), Do
     let (mut letters, mut unread) = (0, Vec::new());
     let pages: Vec<u32> = document.get_pages().into_keys().collect();
     for page in pages {
-        // The library panics on much that it does not expect; the other pages can be read all the same.
+        // The library panics on many unexpected inputs; the other pages can be read nevertheless.
         let text = catch_unwind(AssertUnwindSafe(|| {
             let mut text = String::new();
             let mut output = PlainTextOutput::new(&mut text);
@@ -54,7 +55,7 @@ pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), Do
     Ok(())
 }
 
-/// The text with at most one empty line in a row and no spaces at the ends of lines.
+/// Returns the text with at most one consecutive empty line and no spaces at the ends of lines.
 fn tidy(text: &str) -> String {
     let mut tidy = String::with_capacity(text.len());
     let mut empty = 1;

@@ -1,4 +1,4 @@
-//! PowerPoint presentations: slide by slide, with titles, lists, tables and notes.
+//! Reads PowerPoint presentations: slide by slide, with titles, lists, tables and notes.
 
 use crate::{
     DocumentError, table,
@@ -7,7 +7,7 @@ use crate::{
 };
 use std::io::{Read, Seek, Write};
 
-/// Deeper items are shown at this level.
+/// Maximum level of items; deeper ones are shown at this level.
 const DEEPEST: usize = 8;
 
 pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(), DocumentError> {
@@ -49,12 +49,12 @@ pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(),
     Ok(())
 }
 
-/// What stands on a slide.
+/// Content of a slide.
 #[derive(Default)]
 struct Slide {
     title: String,
     text: String,
-    /// The text of the placeholder for the body alone: on a page of notes, the notes.
+    /// Text of the body placeholder alone: on a notes page, the notes.
     body: String,
     shape: Shape,
     paragraph: Paragraph,
@@ -63,14 +63,14 @@ struct Slide {
     in_text: bool,
 }
 
-/// What a shape is there for.
+/// Purpose of a shape.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Shape {
     #[default]
     Text,
     Title,
     Body,
-    /// A slide's number, its date: nothing to read.
+    /// A slide's number or date: nothing to read.
     Furniture,
 }
 

@@ -1,4 +1,4 @@
-//! Spreadsheets: each sheet as a table of its values.
+//! Reads spreadsheets: each sheet as a table of its values.
 
 use crate::{DocumentError, table};
 use calamine::{Data, ExcelDateTime, Reader, open_workbook_auto_from_rs};
@@ -7,11 +7,11 @@ use std::{
     sync::Arc,
 };
 
-/// The largest file that is read; it is held in memory.
+/// Maximum size of a file; it is kept in memory.
 pub(crate) const MAX_FILE: u64 = 64 << 20;
-/// Rows of one sheet that are shown.
+/// Maximum rows shown of one sheet.
 const MAX_ROWS: usize = 20_000;
-/// Columns of one sheet that are shown.
+/// Maximum columns shown of one sheet.
 const MAX_COLUMNS: usize = 200;
 
 pub(crate) fn read(mut source: impl Read, into: &mut dyn Write) -> Result<(), DocumentError> {
@@ -80,7 +80,7 @@ fn value(cell: &Data) -> String {
     }
 }
 
-/// A date, a time or both, as the number has them.
+/// Formats a number as a date, a time or both.
 fn moment_of(moment: ExcelDateTime) -> String {
     if moment.is_duration() {
         let seconds = (moment.as_f64() * 86_400.0).round() as i64;

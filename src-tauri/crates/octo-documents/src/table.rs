@@ -1,8 +1,8 @@
-//! Tables in Markdown.
+//! Writes tables in Markdown.
 
 use std::io::{self, Write};
 
-/// Writes rows as a table, the first as its head. Rows may differ in length.
+/// Writes rows as a table, with the first as its head. Rows may differ in length.
 pub(crate) fn write(into: &mut dyn Write, rows: &[Vec<String>]) -> io::Result<()> {
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
     if width == 0 {
@@ -26,7 +26,7 @@ pub(crate) fn line(into: &mut dyn Write, row: &[String], width: usize) -> io::Re
     writeln!(into)
 }
 
-/// A cell's text in one line, its bars escaped.
+/// Returns a cell's text in one line, with its bars escaped.
 fn cell(text: &str) -> String {
     text.trim().replace('|', r"\|").replace("\r\n", "\n").replace(['\n', '\r'], "<br>")
 }

@@ -17,7 +17,7 @@ fn read(format: Format, bytes: &[u8]) -> Result<String, DocumentError> {
     Ok(String::from_utf8(text).unwrap())
 }
 
-/// A PDF of one page with these lines, as small as one can be; its cross-references are right.
+/// Builds a minimal one-page PDF with these lines; its cross-references are correct.
 fn pdf(lines: &[&str]) -> Vec<u8> {
     let shown: String = lines.iter().map(|line| format!("({line}) Tj T*\n")).collect();
     let stream = format!("BT /F1 12 Tf 14 TL 72 720 Td\n{shown}ET");
@@ -133,7 +133,7 @@ fn a_presentation_slide_by_slide() {
     assert_eq!(read(Format::Presentation, &bytes).unwrap(), expected);
 }
 
-/// A workbook of one sheet, as small as one can be.
+/// Builds a minimal workbook of one sheet.
 fn workbook(sheet: &str) -> Vec<u8> {
     zip(&[
         (
@@ -234,7 +234,7 @@ fn what_is_no_document_is_an_error_with_words() {
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
-    /// Damage never does worse than an error or a panic, which the child turns into one.
+    /// Damage causes at most an error or a panic, which the child converts to one.
     #[test]
     fn damaged_archives_and_office_files_are_errors_or_text(at in 0_usize..2_000, byte: u8) {
         for (format, mut bytes) in [

@@ -1,4 +1,4 @@
-//! Word documents: headings by their styles, lists, bold, links and tables as Markdown.
+//! Reads Word documents: headings by their styles, lists, bold, links and tables as Markdown.
 
 use crate::{
     DocumentError, table,
@@ -10,11 +10,11 @@ use std::{
     io::{Read, Seek, Write},
 };
 
-/// Deeper headings are shown as this one.
+/// Maximum level of headings; deeper ones are shown at this level.
 const DEEPEST: usize = 6;
-/// Deeper list items are shown at this level.
+/// Maximum level of list items; deeper ones are shown at this level.
 const DEEPEST_ITEM: usize = 8;
-/// The most styles or lists that are looked at.
+/// Maximum styles or lists that are inspected.
 const MAX_STYLES: usize = 10_000;
 
 pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(), DocumentError> {
@@ -40,7 +40,7 @@ pub(crate) fn read(source: impl Read + Seek, into: &mut dyn Write) -> Result<(),
     parts.walk(&body, |piece| reading.take(&piece))
 }
 
-/// The part with the text. It has another name in some documents.
+/// Returns the path of the part with the text, which varies between documents.
 fn body<R: Read + Seek>(parts: &mut Parts<R>) -> Result<String, DocumentError> {
     let usual = "word/document.xml";
     if parts.has(usual) {
@@ -51,7 +51,7 @@ fn body<R: Read + Seek>(parts: &mut Parts<R>) -> Result<String, DocumentError> {
         .ok_or_else(|| DocumentError::Broken("it has no text part".to_owned()))
 }
 
-/// The level of each style that makes a heading.
+/// Returns the level of each heading style.
 fn headings<R: Read + Seek>(
     parts: &mut Parts<R>,
     part: &str,
@@ -74,7 +74,7 @@ fn headings<R: Read + Seek>(
                     note(&mut found, style.as_ref(), level);
                 }
                 "outlineLvl" => {
-                    // Nine means text.
+                    // Nine means ordinary text.
                     let level = tag.number("val").filter(|level| *level < 9).map(|level| level + 1);
                     note(&mut found, style.as_ref(), level);
                 }
@@ -97,14 +97,14 @@ fn note(found: &mut HashMap<String, usize>, style: Option<&String>, level: Optio
     }
 }
 
-/// How items of a list begin.
+/// Mark of a list's items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Bullet,
     Number,
 }
 
-/// The marks of each list (`numId`) by level.
+/// Returns the marks of each list (`numId`) by level.
 fn lists<R: Read + Seek>(
     parts: &mut Parts<R>,
     part: &str,
@@ -149,20 +149,20 @@ fn lists<R: Read + Seek>(
     Ok(lists)
 }
 
-/// The text as it is read.
+/// The text read so far.
 struct Body<'a> {
     into: &'a mut dyn Write,
     headings: HashMap<String, usize>,
     lists: HashMap<String, HashMap<usize, Mark>>,
     links: HashMap<String, Relation>,
     paragraph: Paragraph,
-    /// Tables open around the place, the outermost first.
+    /// Tables that enclose the current position, the outermost first.
     tables: Vec<Table>,
     run: Run,
-    /// Whether text stands for text (`w:t`), and not for a field's code or what was deleted.
+    /// Whether text is visible text (`w:t`), and not a field's code or deleted text.
     in_text: bool,
     link: Option<String>,
-    /// Whether the last block was a list item: items of a list stand without lines between them.
+    /// Whether the last block was a list item: items of a list have no empty lines between them.
     after_item: bool,
 }
 
@@ -178,7 +178,7 @@ struct Paragraph {
 struct Run {
     bold: bool,
     text: String,
-    /// Whether the properties read now are the run's, and not the paragraph mark's.
+    /// Whether the current properties belong to the run, and not to the paragraph mark.
     open: bool,
 }
 
@@ -300,7 +300,7 @@ impl Body<'_> {
 
     fn end_table(&mut self, table: &Table) -> Result<(), DocumentError> {
         match self.tables.last_mut() {
-            // A table in a table becomes text of its cell.
+            // A nested table becomes text of its cell.
             Some(outer) => {
                 for row in &table.rows {
                     if !outer.cell.is_empty() {
@@ -319,7 +319,7 @@ impl Body<'_> {
     }
 }
 
-/// Adds a run; bold goes around its words and not around the spaces beside them, where Markdown ignores it.
+/// Adds a run; bold marks enclose its words but not the surrounding spaces, where Markdown ignores them.
 fn add_run(text: &mut String, run: &Run) {
     let words = run.text.trim();
     if !run.bold || words.is_empty() {
@@ -327,7 +327,7 @@ fn add_run(text: &mut String, run: &Run) {
         return;
     }
     let (before, rest) = run.text.split_once(words).unwrap_or(("", ""));
-    // Runs of one bold text are often cut in pieces.
+    // One bold text is often split into several runs.
     let joined = before.is_empty() && text.ends_with("**") && !text.ends_with(" **");
     if joined {
         text.truncate(text.len() - 2);

@@ -1,5 +1,5 @@
-//! XML as a flat run of tags and text. Nothing is kept of what was passed, so depth costs nothing; entities a
-//! document defines itself are not known here, so none can grow.
+//! Reads XML as a flat sequence of tags and text. Nothing already read is kept, so depth costs nothing;
+//! entities defined by a document are not resolved, so none can expand.
 
 use crate::DocumentError;
 use quick_xml::{
@@ -8,7 +8,7 @@ use quick_xml::{
 };
 use std::io::{BufReader, Read};
 
-/// A piece of a document.
+/// A part of an XML document.
 pub(crate) enum Piece<'a> {
     /// An element begins.
     Open(Tag<'a>),
@@ -18,19 +18,20 @@ pub(crate) enum Piece<'a> {
     Text(&'a str),
 }
 
-/// An element's beginning.
+/// Start of an element.
 pub(crate) struct Tag<'a> {
     start: &'a BytesStart<'a>,
     name: &'a str,
 }
 
 impl Tag<'_> {
-    /// Its name without prefix.
+    /// Returns its name without prefix.
     pub(crate) fn name(&self) -> &str {
         self.name
     }
 
-    /// The attribute of that name, with its prefix (`r:id`), or else without (`val` for `w:val`).
+    /// Returns the attribute with that name, including its prefix (`r:id`), or otherwise without (`val` for
+    /// `w:val`).
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         let find = |fits: &dyn Fn(&str) -> bool| {
             let mut attributes = self.start.attributes();
@@ -42,19 +43,19 @@ impl Tag<'_> {
         Some(value.into_owned())
     }
 
-    /// The attribute as a number.
+    /// Returns the attribute as a number.
     pub(crate) fn number(&self, name: &str) -> Option<usize> {
         self.get(name)?.trim().parse().ok()
     }
 
-    /// Whether a switch (`<w:b/>`, `<w:b w:val="0"/>`) is on.
+    /// Returns whether a switch (`<w:b/>`, `<w:b w:val="0"/>`) is on.
     pub(crate) fn is_on(&self) -> bool {
         !matches!(self.get("val").as_deref(), Some("0" | "false" | "off" | "none"))
     }
 }
 
-/// Gives every piece of a document to `take`, in order. What stands in a `Fallback` is left out: it repeats what
-/// stands before it for older programs.
+/// Passes every piece of a document to `take`, in order. Omits the content of a `Fallback`: it repeats earlier
+/// content for older programs.
 pub(crate) fn walk(
     source: impl Read,
     mut take: impl FnMut(Piece<'_>) -> Result<(), DocumentError>,

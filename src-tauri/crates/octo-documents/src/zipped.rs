@@ -1,4 +1,4 @@
-//! The parts of an office document, which is a zip file.
+//! Reads the parts of an office document, which is a zip file.
 
 use crate::{
     DocumentError,
@@ -10,10 +10,10 @@ use std::{
 };
 use zip::{ZipArchive, result::ZipError};
 
-/// The most that is unpacked of one part: no part of a document anyone wrote comes near it.
+/// Maximum bytes unpacked of one part: no part of a real document is nearly as large.
 const MAX_PART: u64 = 512 << 20;
 
-/// An office document's parts.
+/// Parts of an office document.
 pub(crate) struct Parts<R>(ZipArchive<R>);
 
 impl<R: Read + Seek> Parts<R> {
@@ -25,7 +25,7 @@ impl<R: Read + Seek> Parts<R> {
         self.0.index_for_name(name).is_some()
     }
 
-    /// Walks a part. One that is not there is an error.
+    /// Walks a part. A missing one is an error.
     pub(crate) fn walk(
         &mut self,
         name: &str,
@@ -35,8 +35,8 @@ impl<R: Read + Seek> Parts<R> {
         xml::walk(part.take(MAX_PART), take)
     }
 
-    /// What a part's references lead to, by their ids; paths are from the document's root. A part without
-    /// references has none.
+    /// Returns the targets of a part's references, by their ids; paths are relative to the document's root.
+    /// Empty for a part without references.
     pub(crate) fn relations(&mut self, part: &str) -> Result<HashMap<String, Relation>, DocumentError> {
         let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
         let mut found = HashMap::new();
@@ -59,16 +59,16 @@ impl<R: Read + Seek> Parts<R> {
     }
 }
 
-/// Where a reference leads.
+/// Target of a reference.
 pub(crate) struct Relation {
-    /// A part's path, or an address outside.
+    /// Path of a part, or an external address.
     pub target: String,
-    /// What it is, as the address that names the kind.
+    /// Kind of the reference, as the address that names it.
     pub kind: String,
 }
 
 impl Relation {
-    /// Whether it is of the kind, by its last word.
+    /// Returns whether it has this kind, judged by its last word.
     pub(crate) fn is(&self, kind: &str) -> bool {
         self.kind.rsplit('/').next() == Some(kind)
     }
@@ -94,7 +94,7 @@ fn join(folder: &str, target: &str) -> String {
 pub(crate) fn broken(error: ZipError) -> DocumentError {
     match error {
         ZipError::FileNotFound => DocumentError::Broken("a part of it is missing".to_owned()),
-        // Locked office documents are no zip files at all but OLE files.
+        // Password-protected office documents are OLE files and not zip files.
         ZipError::InvalidArchive(_) => DocumentError::Broken("no zip file, or a locked one".to_owned()),
         other => DocumentError::Broken(other.to_string()),
     }
