@@ -1,45 +1,45 @@
-//! What the window's program was started with: by the person, by the system at login, for a link or a file.
+//! Parses how the window's program was started: by the person, by the system at login, for a link or a file.
 
 use crate::links::{SCHEME, link};
 use octo_protocol::{ApiError, Errand};
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// Started so at login: nothing is shown until it is wanted.
+/// Start at login: nothing is shown until it is needed.
 const HIDDEN: &str = "--hidden";
 
-/// Started so by keys of the desktop's own: the small window is shown, and nothing else.
+/// Start by a system shortcut: only the small window is shown.
 const QUICK: &str = "--quick-ask";
 
-/// How a file of skills ends.
+/// File name extension of a skill package.
 const SKILLS: &str = "skill";
 
-/// How many links and files of one start are looked at. No person opens more at once.
+/// Maximum links and files of one start. No person opens more at once.
 const MOST: usize = 16;
 
-/// What a start asked for.
+/// Request of a start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Start {
-    /// What becomes of the window.
+    /// State of the window.
     pub window: WindowAtStart,
-    /// What is to be done, in the order it was named.
+    /// Things to open, in the given order.
     pub errands: Vec<Errand>,
 }
 
-/// What becomes of the window at a start.
+/// State of the window after a start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowAtStart {
     /// It is shown.
     Shown,
-    /// It is not, where Octo can be reached without it.
+    /// It is hidden, if Octo can be reached without it.
     Hidden,
-    /// Nor is it then, but the small window is.
+    /// Also hidden, but the small window is shown.
     QuickAsk,
 }
 
-/// Reads what follows the program's name. Relative paths are of `folder`.
+/// Parses the arguments after the program's name. Relative paths are relative to `folder`.
 ///
-/// A switch that is not known is left to whom it is for: systems and toolkits add their own.
+/// Unknown switches are ignored: systems and toolkits add their own.
 #[must_use]
 pub fn read<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> Start {
     let mut start = Start { window: WindowAtStart::Shown, errands: Vec::new() };
@@ -53,7 +53,7 @@ pub fn read<'a>(arguments: impl IntoIterator<Item = &'a str>, folder: &Path) -> 
         }
     }
     if !start.errands.is_empty() {
-        // Whoever opens something wants to see it.
+        // A person who opens something wants to see it.
         start.window = WindowAtStart::Shown;
     }
     start
@@ -74,12 +74,12 @@ fn errand(argument: &str, folder: &Path) -> Errand {
     }
 }
 
-/// By its first bytes: whatever follows them is the link's to answer for.
+/// Checks only the first bytes: the link parser handles the rest.
 fn is_link(argument: &str) -> bool {
     argument.split_once(':').is_some_and(|(scheme, _)| scheme.eq_ignore_ascii_case(SCHEME))
 }
 
-/// Desktops hand files over as addresses, too.
+/// Desktops also pass files as addresses.
 fn file(argument: &str) -> Option<PathBuf> {
     let url = Url::parse(argument).ok().filter(|url| url.scheme() == "file")?;
     url.to_file_path().ok()

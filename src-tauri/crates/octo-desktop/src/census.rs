@@ -1,53 +1,53 @@
-//! Which sessions work and which wait, as the list tells it, and what else runs.
+//! Counts the sessions that work or wait, from the session list, and other running work.
 
 use octo_protocol::{ActivityId, ActivityRow, SessionId, SessionInfo, SessionStatus, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much is going on.
+/// Amount of current work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Sessions whose turn runs, commands in the background, and runs of tasks that have not begun.
+    /// Sessions with a running turn, background commands, and runs of scheduled tasks that have not begun.
     pub running: usize,
     /// Sessions that wait for the person.
     pub waiting: usize,
-    /// Missed runs of tasks that wait for the person: there is nothing of them to stop.
+    /// Missed runs of scheduled tasks that wait for the person: there is nothing to stop.
     pub asking: usize,
 }
 
 impl Work {
-    /// Whether nothing is going on.
+    /// Returns whether there is no work.
     #[must_use]
     pub fn is_none(self) -> bool {
         self == Self::default()
     }
 
-    /// What waits for the person.
+    /// Returns how much waits for the person.
     #[must_use]
     pub fn for_person(self) -> usize {
         self.waiting.saturating_add(self.asking)
     }
 
-    /// Whether there is something that can be stopped.
+    /// Returns whether there is something to stop.
     #[must_use]
     pub fn can_stop(self) -> bool {
         self.running > 0 || self.waiting > 0
     }
 }
 
-/// The sessions that are busy. Those at rest are not held: there may be ten thousand.
+/// The busy sessions. Idle ones are not stored: there may be ten thousand.
 #[derive(Clone, Debug, Default)]
 pub struct Census {
     busy: BTreeMap<SessionId, SessionStatus>,
-    /// Commands in the background and runs that have not begun.
+    /// Background commands, and runs that have not begun.
     others: usize,
-    /// The sessions whose turns are known to run, in this process or beside it.
+    /// Sessions whose turns are known to run, in this process or another.
     told: BTreeSet<SessionId>,
-    /// Those among them that run in this process.
+    /// Those that run in this process.
     here: BTreeSet<SessionId>,
 }
 
 impl Census {
-    /// Begins anew from the list of sessions.
+    /// Starts over from the list of sessions.
     pub fn start_over(&mut self, list: &[SessionInfo]) {
         self.busy.clear();
         for info in list {
@@ -55,7 +55,7 @@ impl Census {
         }
     }
 
-    /// Notes a line of the list; what the session did before, as far as it was busy.
+    /// Records an entry of the list; returns the session's previous status if it was busy.
     pub fn note(&mut self, info: &SessionInfo) -> Option<SessionStatus> {
         match info.status {
             // A sub-agent is part of the session that started it.
@@ -65,12 +65,12 @@ impl Census {
         }
     }
 
-    /// Forgets a session that left the list.
+    /// Forgets a session that was removed from the list.
     pub fn forget(&mut self, session: SessionId) {
         self.busy.remove(&session);
     }
 
-    /// Takes what runs. Its sessions are counted as the list has them, at once and wherever they run; a
+    /// Records the running work. Its sessions are counted as in the list, at once and in any process; a
     /// sub-agent is part of its session.
     pub fn take_activity(&mut self, rows: &[ActivityRow]) {
         let is_other = |row: &&ActivityRow| match row.id {
@@ -84,7 +84,7 @@ impl Census {
         self.here = turns().filter(|row| row.process.is_none()).filter_map(|row| row.session).collect();
     }
 
-    /// How much is going on, apart from what asks.
+    /// Returns the current work, excluding missed runs.
     #[must_use]
     pub fn work(&self) -> Work {
         let count = |status| self.busy.values().filter(|busy| **busy == status).count();
@@ -95,25 +95,26 @@ impl Census {
         }
     }
 
-    /// Whether a session is busy.
+    /// Returns whether a session is busy.
     #[must_use]
     pub fn is_busy(&self, session: SessionId) -> bool {
         self.busy.contains_key(&session)
     }
 
-    /// Whether a session's turn is known to run in this process.
+    /// Returns whether a session's turn is known to run in this process.
     #[must_use]
     pub fn is_here(&self, session: SessionId) -> bool {
         self.here.contains(&session)
     }
 
-    /// The sessions that are busy although nothing of them is known to run: one that waits since an earlier start.
+    /// Returns the busy sessions without any known running work, such as a session that has waited since an
+    /// earlier start.
     #[must_use]
     pub fn busy_unseen(&self) -> Vec<SessionId> {
         self.busy.keys().filter(|session| !self.told.contains(session)).copied().collect()
     }
 
-    /// The sessions that are busy, oldest first.
+    /// Returns the busy sessions, oldest first.
     #[must_use]
     pub fn busy(&self) -> Vec<SessionId> {
         self.busy.keys().copied().collect()

@@ -1,35 +1,35 @@
-//! What closing the window does.
+//! Decides the effect of closing the window.
 
 use octo_protocol::{Closing, WayBack};
 
-/// What happens when the person closes the window.
+/// Effect of closing the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseStep {
-    /// The page asks, and says what would bring the window back.
+    /// The page asks, and explains how to bring the window back.
     Ask(WayBack),
-    /// The window goes, Octo stays.
+    /// The window is hidden, Octo keeps running.
     Hide,
-    /// Octo ends. What runs is kept and goes on with the next start.
+    /// Octo quits. Running work is stored and continues at the next start.
     Quit,
 }
 
-/// Whether the page can ask, and whether it does already.
+/// Whether the page can ask, or already asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
     /// It can.
     Ready,
     /// It is asking.
     Asking,
-    /// It cannot: it is not there yet, or Octo could not start.
+    /// It cannot: it is not loaded yet, or Octo could not start.
     Away,
-    /// Everything of Octo's was deleted: there is nothing to come back to.
+    /// All of Octo's data was deleted: there is nothing to return to.
     Over,
 }
 
-/// What happens when the person closes the window; `back` is what would bring a hidden one back, none if nothing would.
+/// Decides the effect of closing the window; `back` is how to bring a hidden one back, `None` if impossible.
 ///
-/// A window is only hidden where it can be brought back, and a person who closes it again while they are asked has
-/// answered.
+/// A window is only hidden if it can be brought back, and a person who closes it again during the question has
+/// answered it.
 #[must_use]
 pub fn on_close(chosen: Closing, back: Option<WayBack>, page: Page) -> CloseStep {
     match (back, chosen, page) {

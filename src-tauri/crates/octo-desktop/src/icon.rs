@@ -1,6 +1,6 @@
-//! The mark on the tray's icon.
+//! Draws the mark on the tray icon.
 
-/// What the dot says.
+/// Meaning of the dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dot {
     /// Something runs.
@@ -10,7 +10,7 @@ pub enum Dot {
 }
 
 impl Dot {
-    /// Its colour. Beside the colour, the menu's words say it.
+    /// Returns its colour. The menu's text says the same.
     fn colour(self) -> [u8; 4] {
         match self {
             Self::Running => [0x2f, 0x7d, 0xf6, 0xff],
@@ -19,7 +19,8 @@ impl Dot {
     }
 }
 
-/// Draws a dot with a clear rim into the lower right corner of an icon of four bytes a pixel, `width` pixels in a row.
+/// Draws a dot with a clear rim into the lower right corner of an icon with four bytes per pixel, `width`
+/// pixels per row.
 #[must_use]
 pub fn with_dot(icon: &[u8], width: usize, dot: Dot) -> Vec<u8> {
     let mut drawn = icon.to_vec();

@@ -1,8 +1,8 @@
-//! What Octo decides about its place in the system: what a link means, which notice is due, what closing the window
-//! does, what the tray shows.
+//! Octo's decisions about its integration with the system: the meaning of a link, due notices, the effect of
+//! closing the window, the content of the tray.
 //!
-//! Decisions only, as plain functions and small machines without a window, a bus or a clock. The shell feeds them with
-//! what happened and carries out what they say, so that each can be tried without a desktop.
+//! Decisions only, as plain functions and small state machines without a window, a bus or a clock. The shell
+//! feeds them events and carries out their results, so each can be tested without a desktop.
 
 mod arguments;
 mod census;

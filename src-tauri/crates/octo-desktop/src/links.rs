@@ -1,19 +1,20 @@
-//! `octo://` links: what a program or a page outside may ask of Octo.
+//! Parses `octo://` links: requests of an outside program or page.
 //!
-//! A link is written by somebody else. It is bounded, it may only open something, and what it holds is shown to the
-//! person, who sends it or not.
+//! A link is untrusted. It is bounded, it may only open something, and its content is shown to the person, who
+//! decides whether to send it.
 
 use octo_protocol::{ApiError, Errand, ErrandSource};
 use std::path::Path;
 use url::Url;
 
-/// The scheme of the links.
+/// Scheme of the links.
 pub const SCHEME: &str = "octo";
 
-/// The longest link that is read, in bytes. A prompt of several pages fits; more belongs into a file.
+/// Maximum length of a link, in bytes. A prompt of several pages fits; a longer one belongs in a file.
 pub const LINK_LIMIT: usize = 16 * 1024;
 
-/// What a link asks for; a link that is not understood, too long or hiding something is answered with why.
+/// Returns the request of a link; a link that is unknown, too long or contains hidden text results in an
+/// explanation.
 #[must_use]
 pub fn link(text: &str) -> Errand {
     meaning(text).unwrap_or_else(|error| Errand::Refused { error })
@@ -54,10 +55,10 @@ fn new_session(url: &Url) -> Result<Errand, ApiError> {
         let place = match &*name {
             "prompt" => &mut prompt,
             "folder" => &mut folder,
-            // One that a later Octo may know: what it asks for beside would be left out unnoticed.
+            // A later Octo may know it: ignoring the unknown part would go unnoticed.
             _ => return Err(ApiError::new("link.unknown")),
         };
-        // Which of two counts would be a guess.
+        // Choosing one of two would be a guess.
         if place.replace(value.into_owned()).is_some() {
             return Err(ApiError::new("link.unknown"));
         }
@@ -75,24 +76,25 @@ fn new_session(url: &Url) -> Result<Errand, ApiError> {
     Ok(Errand::NewSession { prompt, folder, from: ErrandSource::Link })
 }
 
-/// A folder of this machine: only to look at a network's would already tell its owner who is here.
+/// Returns whether a folder is on this machine: even checking a network folder would reveal the person to its
+/// owner.
 fn is_own_folder(folder: &str) -> bool {
     let network = folder.starts_with("//") || folder.starts_with(r"\\");
     !network && !folder.contains('\n') && Path::new(folder).is_absolute()
 }
 
-/// What a person does not see in a text, or sees in another order than it is read: a prompt with it is not the one
-/// they would agree to.
+/// Returns whether a character is invisible or changes the order of the visible text: a prompt with it differs
+/// from the one the person agrees to.
 fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,
-        // Marks of direction and joiners that have no width of their own; those that join letters and emoji
-        // (U+200C, U+200D) are needed.
+        // Marks of direction, and zero-width joiners; those that join letters and emoji (U+200C, U+200D) are
+        // needed.
         '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
         '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{180e}' => true,
         // Letters that are drawn as nothing.
         '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' => true,
-        // Tags and the supplementary variation selectors: whole texts can be hidden in them.
+        // Tags and the supplementary variation selectors: they can hide whole texts.
         '\u{e0000}'..='\u{e0fff}' => true,
         c => c.is_control(),
     }

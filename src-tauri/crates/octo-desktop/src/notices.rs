@@ -1,4 +1,5 @@
-//! Which of the system's notices is due: one for each change the person does not see, none for what they look at.
+//! Decides which system notice is due: one for each change the person does not see, and no notice about the
+//! session they look at.
 
 use crate::{
     census::{Census, Work},
@@ -10,7 +11,7 @@ use octo_protocol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the person has before their eyes.
+/// The person's current view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sight {
     /// Whether they look at Octo's window.
@@ -19,50 +20,50 @@ pub struct Sight {
     pub session: Option<SessionId>,
 }
 
-/// Where the person's attention is.
+/// Location of the person's attention.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Attention {
     /// On Octo's window.
     Here,
-    /// Elsewhere: the window is hidden, small or behind another.
+    /// Elsewhere: the window is hidden, minimised or behind another.
     #[default]
     Elsewhere,
 }
 
-/// What a notice tells.
+/// Kind of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoticeKind {
     /// A question waits.
     Question,
     /// A turn ended.
     Finished,
-    /// A turn failed, or a run of a task did not succeed.
+    /// A turn failed, or a run of a scheduled task did not succeed.
     Failed,
 }
 
-/// What a notice is of. Of each there is one notice at most.
+/// Subject of a notice. Each has at most one notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
     /// A session.
     Session(SessionId),
-    /// A run of a task that has no session.
+    /// A run of a scheduled task that has no session.
     Run(RunId),
 }
 
-/// What the person can do with a notice, without looking at Octo first. Nothing is allowed from one: what a question asks
-/// about is not on it.
+/// Action that a notice offers without opening Octo first. None of them grants a permission: the notice does
+/// not show the content of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// Look at the session.
+    /// Opens the session.
     Open,
-    /// End its turn.
+    /// Stops its turn.
     Stop,
-    /// Let its turn go on from where it failed.
+    /// Resumes its turn from the failure.
     TryAgain,
 }
 
 impl NoticeKind {
-    /// What a notice of this kind offers; the first is also what a click on the notice itself does.
+    /// Returns the actions of a notice of this kind; a click on the notice itself runs the first.
     #[must_use]
     pub fn deeds(self) -> &'static [Deed] {
         match self {
@@ -73,31 +74,31 @@ impl NoticeKind {
     }
 }
 
-/// What is to be done.
+/// Instruction to the shell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Show a notice, in place of one of the same subject. It holds the session's title or the task's name and nothing of
-    /// what was said.
+    /// Shows a notice, replacing one of the same subject. It contains the session's title or the scheduled
+    /// task's name, and nothing of the conversation.
     Show {
-        /// Of what.
+        /// Its subject.
         of: Subject,
-        /// What it tells.
+        /// Its kind.
         kind: NoticeKind,
-        /// The session's title, or the task's name.
+        /// The session's title, or the scheduled task's name.
         title: String,
-        /// What the run says of it, where it is one's.
+        /// Details of the run, if the subject is one.
         run: Option<RunNews>,
     },
-    /// Take the subject's notice away: what it told of was seen, is over, or is not to be told.
+    /// Withdraws the subject's notice: the person saw it, it is outdated, or must not be shown.
     Withdraw {
-        /// Of what.
+        /// Its subject.
         of: Subject,
     },
 }
 
 impl Act {
-    /// The same as the task of its subject has it, where that has one: an earlier notice does not stay in place of one that
-    /// is not to be told.
+    /// Applies the setting of the subject's scheduled task, if any: an earlier notice must not stay in place of
+    /// a suppressed one.
     #[must_use]
     pub fn as_told(self, task: Option<TaskNews>) -> Self {
         match self {
@@ -110,7 +111,8 @@ impl Act {
 }
 
 impl NoticeKind {
-    /// Whether a task's own choice lets this be told; the person's choice for all sessions counts as well.
+    /// Returns whether a scheduled task's own setting allows this notice; the person's setting for all sessions
+    /// applies as well.
     #[must_use]
     pub fn is_news_of(self, task: TaskNews) -> bool {
         match task {
@@ -121,41 +123,42 @@ impl NoticeKind {
     }
 }
 
-/// Follows the list of sessions, the runs of tasks and the person's eyes.
+/// Follows the list of sessions, the runs of scheduled tasks and the person's view.
 #[derive(Clone, Debug, Default)]
 pub struct Notices {
     census: Census,
-    /// Whether the list was heard once.
+    /// Whether the list was received once.
     begun: bool,
     runs: Runs,
-    /// Sessions whose end a run tells: one goes on in them, or was over before the session's end was heard.
+    /// Sessions whose end a run reports: a run is active in them, or ended before the session's end was
+    /// received.
     led: BTreeSet<SessionId>,
     shown: BTreeMap<Subject, NoticeKind>,
-    /// Sessions the person stopped without looking at them: their end is no news.
+    /// Sessions that the person stopped from outside: their end is not reported.
     stopped: BTreeSet<SessionId>,
     sight: Sight,
     wanted: NoticeSettings,
 }
 
 impl Notices {
-    /// What the person wants to be told.
+    /// Sets the notices the person wants.
     pub fn want(&mut self, wanted: NoticeSettings) {
         self.wanted = wanted;
     }
 
-    /// How much is going on.
+    /// Returns the current work.
     #[must_use]
     pub fn work(&self) -> Work {
         Work { asking: self.runs.asking(), ..self.census.work() }
     }
 
-    /// Takes what runs.
+    /// Records the running work.
     pub fn take_activity(&mut self, rows: &[ActivityRow]) {
         self.census.take_activity(rows);
     }
 
-    /// The list as a whole. What is so already when Octo starts is no news; what changed while the list was not heard
-    /// is told as if it had been.
+    /// Processes the complete list. The state at Octo's start is not reported; changes during a gap in the
+    /// updates are reported as usual.
     pub fn start_over(&mut self, list: &[SessionInfo]) -> Vec<Act> {
         if !std::mem::replace(&mut self.begun, true) {
             self.census.start_over(list);
@@ -165,12 +168,13 @@ impl Notices {
         let mut acts: Vec<Act> =
             gone.collect::<Vec<_>>().into_iter().filter_map(|id| self.removed(id)).collect();
         acts.extend(list.iter().filter_map(|info| self.listed(info)));
-        // An end that was not heard is not waited for.
+        // A missed end is not awaited.
         self.led.retain(|session| self.runs.is_open_in(*session) || self.census.is_busy(*session));
         acts
     }
 
-    /// Whether this line may be the end of a run that was not heard of yet, so that the runs are to be heard first.
+    /// Returns whether this entry may be the end of a run that is not known yet, so the runs must be read
+    /// first.
     #[must_use]
     pub fn may_end_run(&self, info: &SessionInfo) -> bool {
         info.source == Source::Task
@@ -178,7 +182,7 @@ impl Notices {
             && self.census.is_busy(info.id)
     }
 
-    /// The newest runs of all tasks, newest first.
+    /// Processes the newest runs of all scheduled tasks, newest first.
     pub fn runs(&mut self, list: &[TaskRun]) -> Vec<Act> {
         let further = self.runs.heard(list);
         self.led.extend(
@@ -187,7 +191,7 @@ impl Notices {
         further.into_iter().filter_map(|run| self.run(run)).collect()
     }
 
-    /// A run is further than it was.
+    /// Processes a run that has progressed.
     fn run(&mut self, run: &TaskRun) -> Option<Act> {
         if let Some(session) = run.session
             && !self.runs.is_open_in(session)
@@ -204,13 +208,13 @@ impl Notices {
                 let news = RunNews { task: run.task.clone(), why };
                 Some(self.show(of, kind, run.name.clone(), Some(news)))
             }
-            // A question in its session is its session's.
+            // The session reports a question in it.
             None if run.session.is_some() => None,
             None => self.withdraw(of),
         }
     }
 
-    /// A line of the list changed.
+    /// Processes a changed entry of the list.
     pub fn listed(&mut self, info: &SessionInfo) -> Option<Act> {
         if info.source == Source::SubAgent {
             return None;
@@ -227,15 +231,15 @@ impl Notices {
             SessionStatus::Idle if was_busy => Some(NoticeKind::Finished),
             SessionStatus::Failed if was_busy => Some(NoticeKind::Failed),
             SessionStatus::Running => {
-                // A new turn: whatever ends from now on was not stopped before.
+                // A new turn: any later end was not caused by the earlier stop.
                 self.stopped.remove(&info.id);
                 None
             }
-            // A title that changed, a pin.
+            // A changed title, or a pin.
             SessionStatus::Idle | SessionStatus::Failed => return None,
         };
         let stopped = is_end && self.stopped.remove(&info.id);
-        // Whoever began it in a terminal, or by another program, is told there.
+        // A person who started it in a terminal, or with another program, sees its end there.
         let told_there = info.source == Source::Headless && !self.census.is_here(info.id);
         let of = Subject::Session(info.id);
         match news.filter(|kind| !stopped && !told_there && self.is_due(of, *kind)) {
@@ -244,18 +248,18 @@ impl Notices {
         }
     }
 
-    /// The end of a session's turn that a run tells.
+    /// Processes the end of a session's turn that a run reports.
     fn led_end(&mut self, session: SessionId) -> Option<Act> {
         self.stopped.remove(&session);
         if !self.runs.is_open_in(session) {
             self.led.remove(&session);
         }
         let of = Subject::Session(session);
-        // What its run told before stays.
+        // An earlier report of its run stays.
         if self.shown.get(&of) == Some(&NoticeKind::Question) { self.withdraw(of) } else { None }
     }
 
-    /// A session left the list.
+    /// Processes the removal of a session.
     pub fn removed(&mut self, session: SessionId) -> Option<Act> {
         self.census.forget(session);
         self.stopped.remove(&session);
@@ -263,20 +267,21 @@ impl Notices {
         self.withdraw(Subject::Session(session))
     }
 
-    /// The person looks elsewhere than before. What they see now needs no notice any more.
+    /// Records a change of the person's view. A session that is visible now needs no notice.
     pub fn look(&mut self, sight: Sight) -> Option<Act> {
         self.sight = sight;
         let session = sight.session.filter(|_| sight.attention == Attention::Here)?;
         self.withdraw(Subject::Session(session))
     }
 
-    /// The person stops everything. The sessions to stop one by one: the others stop with what is known to run.
+    /// Records that the person stops everything. Returns the sessions to stop one by one: the others stop with
+    /// the known running work.
     pub fn stop_all(&mut self) -> Vec<SessionId> {
         self.stopped.extend(self.census.busy());
         self.census.busy_unseen()
     }
 
-    /// The person stops a session by its notice.
+    /// Records that the person stops a session with its notice.
     pub fn stop(&mut self, session: SessionId) {
         self.stopped.insert(session);
     }
@@ -289,7 +294,7 @@ impl Notices {
         };
         let unseen = match (self.sight.attention, kind) {
             (Attention::Elsewhere, _) => true,
-            // It waits for the person, who is busy with something else in the window.
+            // It waits for the person, who is occupied with something else in the window.
             (Attention::Here, NoticeKind::Question) => self.sight.session.map(Subject::Session) != Some(of),
             // The list marks it unread.
             (Attention::Here, NoticeKind::Finished | NoticeKind::Failed) => false,

@@ -1,38 +1,38 @@
-//! Which news the runs of tasks are. A run says more of its end than its session does: one that took too long was stopped
-//! there like any other, and one that could not begin has none.
+//! Decides which news the runs of scheduled tasks are. A run knows more about its end than its session: a run
+//! that took too long is stopped there like any other, and a run that could not begin has no session.
 
 use crate::notices::{Deed, NoticeKind};
 use octo_protocol::{ApiError, RunId, RunStatus, SessionId, SkipReason, TaskRun};
 use std::collections::BTreeMap;
 
-/// What a notice says of a run of a task.
+/// Details of a notice about a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunNews {
-    /// The task's file.
+    /// File of the scheduled task.
     pub task: String,
-    /// Why it asks or did not succeed; none for one that did.
+    /// Reason for the question or the failure; `None` after success.
     pub why: Option<Why>,
 }
 
 impl RunNews {
-    /// What a notice of it offers: whether and how it is tried again is said in the list of tasks.
+    /// Actions of its notice: the list of scheduled tasks shows whether and how it is retried.
     pub const DEEDS: &'static [Deed] = &[Deed::Open];
 }
 
-/// Why a run asks or did not succeed.
+/// Reason why a run asks or did not succeed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
     /// It failed, or could not begin.
     Error(ApiError),
-    /// It took longer than it may.
+    /// It exceeded its time limit.
     TimedOut,
-    /// It cost what it may.
+    /// It spent its budget.
     OverBudget,
-    /// Its time passed, and the person is asked whether it is to run now.
+    /// Its scheduled time passed, and Octo asks the person whether to run it now.
     Missed,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Asks,
@@ -43,14 +43,14 @@ enum Stage {
 /// Follows the list of runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runs {
-    /// Whether the list was heard once.
+    /// Whether the list was received once.
     begun: bool,
     known: BTreeMap<RunId, (Stage, Option<SessionId>)>,
 }
 
 impl Runs {
-    /// The runs that are further than they were, oldest first. What was over before the list was heard is no news; what
-    /// asks is, however long it does: nothing else tells of it.
+    /// Returns the runs that have progressed, oldest first. Runs that ended before the first list are not news;
+    /// a run that asks is, however old: nothing else reports it.
     pub(crate) fn heard<'a>(&mut self, list: &'a [TaskRun]) -> Vec<&'a TaskRun> {
         let first = !std::mem::replace(&mut self.begun, true);
         let known = list.iter().map(|run| (run.id, (stage(&run.status), run.session))).collect();
@@ -63,12 +63,12 @@ impl Runs {
         list.iter().rev().filter(is_further).collect()
     }
 
-    /// How many missed ones ask.
+    /// Returns how many missed runs ask.
     pub(crate) fn asking(&self) -> usize {
         self.known.values().filter(|(stage, _)| *stage == Stage::Asks).count()
     }
 
-    /// Whether a run goes on in this session.
+    /// Returns whether a run is active in this session.
     pub(crate) fn is_open_in(&self, session: SessionId) -> bool {
         self.known.values().any(|known| *known == (Stage::Open, Some(session)))
     }
@@ -88,8 +88,8 @@ fn stage(status: &RunStatus) -> Stage {
     }
 }
 
-/// What a run tells as it stands; none for what the person did, knows or reads in the list. A question in its session is
-/// told by that.
+/// Returns the notice for a run's status; `None` if the person caused it, knows it or reads it in the list. The
+/// session reports a question in it.
 pub(crate) fn news(status: &RunStatus) -> Option<(NoticeKind, Option<Why>)> {
     match status {
         RunStatus::Asked => Some((NoticeKind::Question, Some(Why::Missed))),

@@ -1,10 +1,10 @@
-//! What each of several windows shows, and which of them the person is at.
+//! Tracks the session in each of several windows, and the focused window.
 
 use crate::{Attention, Sight};
 use octo_protocol::{SessionId, WindowNumber};
 use std::collections::BTreeMap;
 
-/// The windows' sights. The windows differ in what they show; the person is at one of them at most.
+/// The windows' views. The windows show different sessions; the person uses at most one of them.
 #[derive(Debug, Default)]
 pub struct Sights {
     shown: BTreeMap<WindowNumber, SessionId>,
@@ -13,14 +13,14 @@ pub struct Sights {
 }
 
 impl Sights {
-    /// Gives a window that is about to open for a session its number; no number is given twice.
+    /// Assigns a number to a window that will open for a session; numbers are never reused.
     pub fn open(&mut self, session: SessionId) -> WindowNumber {
         self.last.0 += 1;
         self.shown.insert(self.last, session);
         self.last
     }
 
-    /// A window shows another session, or none.
+    /// Records that a window shows another session, or none.
     pub fn show(&mut self, window: WindowNumber, session: Option<SessionId>) {
         match session {
             Some(session) => self.shown.insert(window, session),
@@ -28,12 +28,12 @@ impl Sights {
         };
     }
 
-    /// The person is at this window, or at none.
+    /// Records that the person uses this window, or none.
     pub fn attend(&mut self, window: Option<WindowNumber>) {
         self.at = window;
     }
 
-    /// A window is gone.
+    /// Records that a window was closed.
     pub fn close(&mut self, window: WindowNumber) {
         self.shown.remove(&window);
         if self.at == Some(window) {
@@ -41,12 +41,12 @@ impl Sights {
         }
     }
 
-    /// The window that shows a session; the newest, where several do.
+    /// Returns the window that shows a session; the newest if there are several.
     pub fn window_of(&self, session: SessionId) -> Option<WindowNumber> {
         self.shown.iter().rev().find(|(_, shown)| **shown == session).map(|(window, _)| *window)
     }
 
-    /// What the person has before their eyes. While they are elsewhere it is what the first window would show them.
+    /// Returns the person's current view. While they are elsewhere, it is the view of the first window.
     pub fn now(&self) -> Sight {
         let attention = if self.at.is_some() { Attention::Here } else { Attention::Elsewhere };
         Sight { attention, session: self.shown.get(&self.at.unwrap_or_default()).copied() }
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!((sights.window_of(one), sights.window_of(other)), (Some(first), Some(beside)));
         sights.attend(Some(beside));
         assert_eq!(sights.now(), Sight { attention: Attention::Here, session: Some(other) });
-        // What goes on in the window they are not at is not seen.
+        // Activity in an unfocused window does not count as seen.
         sights.show(first, None);
         assert_eq!(sights.now().session, Some(other));
         sights.show(beside, Some(one));

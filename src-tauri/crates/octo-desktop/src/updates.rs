@@ -1,14 +1,14 @@
-//! When updates are looked for without being asked.
+//! Decides when to check for updates automatically.
 
 use octo_protocol::{Millis, Switch, UpdateSettings};
 use std::time::Duration;
 
-/// At most this often is the place of updates asked, in milliseconds.
+/// Minimum interval between checks of the update server, in milliseconds.
 const DAY: Millis = 24 * 60 * 60 * 1_000;
 
-/// How long until they are looked for; none where the person did not agree to it.
+/// Returns the time until the next check; `None` if the person did not agree to checks.
 ///
-/// A clock that was set back puts off the next look by a day at most.
+/// A clock that was set back delays the next check by a day at most.
 #[must_use]
 pub fn until_look(settings: &UpdateSettings, now: Millis) -> Option<Duration> {
     match (settings.by_itself, settings.looked) {
@@ -21,7 +21,7 @@ pub fn until_look(settings: &UpdateSettings, now: Millis) -> Option<Duration> {
     }
 }
 
-/// Whether the person is told of a version: of each once.
+/// Returns whether to notify the person of a version: once for each.
 #[must_use]
 pub fn is_news(settings: &UpdateSettings, version: &str) -> bool {
     settings.told.as_deref() != Some(version)

@@ -1,14 +1,14 @@
-//! Whether the machine slept: told by clocks, since not every system says so.
+//! Detects whether the machine slept, from its clocks, since not every system reports it.
 
 use std::time::Duration;
 
-/// How often the clocks are looked at.
+/// Interval between clock comparisons.
 pub const TICK: Duration = Duration::from_secs(15);
 
-/// How much longer than a tick must have passed to count as sleep. A busy machine is late by seconds.
+/// Delay of a tick that counts as sleep. A busy machine is late by seconds.
 pub const NAP: Duration = Duration::from_secs(30);
 
-/// Compares clocks from tick to tick.
+/// Compares the clocks at every tick.
 #[derive(Clone, Copy, Debug)]
 pub struct Waking {
     wall: Duration,
@@ -16,18 +16,18 @@ pub struct Waking {
 }
 
 impl Waking {
-    /// Begins with the time of day (since any fixed moment) and the time the process has run.
+    /// Starts with the time of day (since any fixed moment) and the process's running time.
     #[must_use]
     pub fn new(wall: Duration, running: Duration) -> Self {
         Self { wall, running }
     }
 
-    /// Takes the clocks at a tick; for how long the machine slept since the last one, if it did.
+    /// Compares the clocks at a tick; returns how long the machine slept since the last one, if it did.
     ///
-    /// On some systems the second clock stands still during sleep and on others it does not, so the one that went
-    /// further counts. A clock that was set forward looks like sleep, which does no harm: what is overdue by it is due.
+    /// On some systems the second clock pauses during sleep and on others it does not, so the larger difference
+    /// counts. A clock that was set forward looks like sleep, which is harmless: anything overdue by it is due.
     pub fn tick(&mut self, wall: Duration, running: Duration) -> Option<Duration> {
-        // Set back, it tells nothing.
+        // A clock that was set back gives no information.
         let passed = wall.saturating_sub(self.wall).max(running.saturating_sub(self.running));
         *self = Self { wall, running };
         let slept = passed.saturating_sub(TICK);

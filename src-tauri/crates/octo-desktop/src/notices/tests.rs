@@ -1,4 +1,4 @@
-//! Notices as tables, and that none comes twice or for what is seen.
+//! Table-driven tests of notices: none appears twice or for a visible session.
 
 mod runs;
 
@@ -183,7 +183,7 @@ fn a_sub_agent_is_part_of_its_session() {
 }
 
 proptest! {
-    /// However the lines come: a notice is shown only for a change, and withdrawn only where one is shown.
+    /// For any order of entries: a notice is shown only for a change, and withdrawn only if one is shown.
     #[test]
     fn shown_and_withdrawn_in_turn(
         steps in proptest::collection::vec((0..3_usize, 0..4_usize, 0..3_usize), 0..60)

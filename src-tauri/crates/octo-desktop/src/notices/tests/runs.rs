@@ -1,4 +1,4 @@
-//! What the runs of tasks tell, and what is counted beside sessions.
+//! Tests of the notices of scheduled runs, and of work outside sessions.
 
 use super::*;
 use crate::runs::Why;
@@ -30,7 +30,7 @@ fn wrong() -> ApiError {
     ApiError::new("task.folder")
 }
 
-/// What was told, with the words of the run.
+/// Returns the reported notices, with the details of the run.
 fn told(acts: Vec<Act>) -> Vec<(NoticeKind, Option<Why>)> {
     let shown = acts.into_iter().filter_map(|act| match act {
         Act::Show { kind, run, .. } => Some((kind, run.and_then(|run| run.why))),
@@ -39,10 +39,10 @@ fn told(acts: Vec<Act>) -> Vec<(NoticeKind, Option<Why>)> {
     shown.collect()
 }
 
-/// What is told, and why.
+/// Expected notice, and its reason.
 type Told = Option<(NoticeKind, Option<Why>)>;
 
-/// The ends of a run in a session, as the run has them and as the session has them.
+/// Returns the possible ends of a run in a session, with the status of the run and of the session.
 fn ends() -> Vec<(RunStatus, SessionStatus, Told)> {
     use NoticeKind::{Failed as F, Finished as D};
     vec![
@@ -77,7 +77,7 @@ fn the_end_of_a_run_is_told_once_and_as_the_run_has_it_whichever_is_heard_first(
             let expected: Vec<_> = expected.clone().into_iter().collect();
             assert_eq!(told(acts), expected, "{status:?} {run_first}");
 
-            // The person goes on in its session: that end is the session's.
+            // The person continues in its session: that end belongs to the session.
             notices.listed(&of_task(session, Running));
             notices.runs(&over);
             let own = notices.listed(&of_task(session, Idle));
