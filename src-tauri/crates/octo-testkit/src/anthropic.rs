@@ -11,7 +11,7 @@ fn frame(data: &Value, is_piece: bool) -> Frame {
     Frame { bytes: format!("event: {name}\ndata: {data}\n\n").into_bytes(), is_piece }
 }
 
-/// The stream of a message. `number` makes its ids its own.
+/// Renders a message's stream. `number` makes its ids unique.
 pub(crate) fn render(
     number: usize,
     model: &str,
@@ -99,7 +99,7 @@ pub(crate) fn render(
     frames
 }
 
-/// An error, as a body and as an event.
+/// Returns an error, used both as a body and as an event.
 pub(crate) fn error(name: &str, message: &str) -> Value {
     json!({ "type": "error", "error": { "type": name, "message": message }, "request_id": "req_test" })
 }

@@ -8,10 +8,10 @@ use aws_smithy_eventstream::frame::write_message_to;
 use aws_smithy_types::event_stream::{Header, HeaderValue, Message};
 use serde_json::{Value, json};
 
-/// The type of a body of frames.
+/// Content type of a body made of frames.
 pub(crate) const CONTENT_TYPE: &str = "application/vnd.amazon.eventstream";
 
-/// One binary frame.
+/// Encodes one binary frame.
 pub(crate) fn frame(kind: &str, name: &str, payload: &Value) -> Vec<u8> {
     let header =
         |name: &'static str, value: &str| Header::new(name, HeaderValue::String(value.to_owned().into()));
@@ -29,7 +29,7 @@ fn event(name: &str, payload: &Value, is_piece: bool) -> Frame {
     Frame { bytes: frame("event", name, payload), is_piece }
 }
 
-/// The stream of a message. `number` makes its ids its own.
+/// Renders a message's stream. `number` makes its ids unique.
 pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, served: &Served) -> Vec<Frame> {
     let input = served.usage;
     let mut frames = vec![event("messageStart", &json!({ "role": "assistant" }), false)];
@@ -100,12 +100,12 @@ pub(crate) fn render(number: usize, parts: &[Part], end: &End, chunks: usize, se
     frames
 }
 
-/// An error, as a body; its name travels in a header.
+/// Returns an error as a body; its name travels in a header.
 pub(crate) fn error(message: &str) -> Value {
     json!({ "message": message })
 }
 
-/// The model's id in the path of a request; none for other paths.
+/// Returns the model id in a request's path, or `None` for other paths.
 pub(crate) fn model_of(path: &str) -> Option<String> {
     let path = path.strip_prefix("/v1").unwrap_or(path);
     let segment = path.strip_prefix("/model/")?.strip_suffix("/converse-stream")?;

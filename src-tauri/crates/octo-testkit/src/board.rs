@@ -18,12 +18,12 @@ impl<T> Board<T> {
         Self { state: Mutex::new(state), changed: Condvar::new(), notify: Notify::new() }
     }
 
-    /// A panic elsewhere fails its own test; what it left is good enough to report on.
+    /// A panic in another test fails that test; the state it left is good enough to report on.
     pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state and wakes everyone who waits.
+    /// Changes the state and wakes all waiters.
     pub(crate) fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         let result = change(&mut self.lock());
         self.changed.notify_all();
@@ -31,7 +31,7 @@ impl<T> Board<T> {
         result
     }
 
-    /// Blocks until `found` finds something, at most for `patience`.
+    /// Blocks until `found` returns something, for at most `patience`.
     pub(crate) fn wait<R>(&self, patience: Duration, mut found: impl FnMut(&T) -> Option<R>) -> Option<R> {
         let deadline = Instant::now() + patience;
         let mut state = self.lock();
@@ -44,7 +44,7 @@ impl<T> Board<T> {
         }
     }
 
-    /// Waits until `found` finds something.
+    /// Waits until `found` returns something.
     pub(crate) async fn until<R>(&self, mut found: impl FnMut(&T) -> Option<R>) -> R {
         loop {
             let notified = self.notify.notified();

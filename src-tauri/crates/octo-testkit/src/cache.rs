@@ -1,9 +1,9 @@
-//! Providers' prompt caches in the small, so that usage figures mean something and a harness can be measured
-//! without a provider.
+//! Simulates providers' prompt caches on a small scale, so that usage figures are meaningful and a harness can
+//! be measured without a provider.
 //!
-//! A [`CachePolicy`] says what a provider does, as data; a [`CacheSimulator`] does it to the requests as they
-//! were sent, of any protocol. It names why less was read than could have been ([`MissReason`]). A token is four
-//! bytes of a block's JSON without its markers. The clock is the test's.
+//! A [`CachePolicy`] describes a provider's cache as data; a [`CacheSimulator`] applies it to the requests as
+//! they were sent, in any protocol. It reports why a request read less than it could have ([`MissReason`]). A
+//! token is four bytes of a block's JSON without its markers. The test drives the clock.
 
 mod diagnosis;
 mod policy;

@@ -1,9 +1,9 @@
-//! The real Chromium of the tests: where it is, and how it is started.
+//! The tests' real Chromium: its location and start switches.
 
 use std::path::PathBuf;
 
-/// What every start of it has: no question at the first start, no keyring, nothing fetched by itself, a window of a
-/// known size, and no sandbox, which root cannot have.
+/// Switches of every start: no first-run dialog, no keyring, no background downloads, a window of a known size,
+/// and no sandbox, which root cannot have.
 pub const CHROMIUM_SWITCHES: &[&str] = &[
     "--no-sandbox",
     "--no-first-run",
@@ -15,20 +15,20 @@ pub const CHROMIUM_SWITCHES: &[&str] = &[
     "--window-size=1100,800",
 ];
 
-/// What starts it beside those without a screen, for a test that reaches it by a port.
+/// Additional switches for a headless start in a test that connects through a port.
 pub const CHROMIUM_UNSEEN: &[&str] = &["--headless=new", "--remote-debugging-port=0"];
 
-/// Where it is on the path.
+/// Returns Chromium's path, if it is on `PATH`.
 pub fn chromium_program() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join("chromium")).find(|program| program.is_file())
 }
 
-/// The same, for a test that is skipped where there is none and nobody promised one.
+/// Like [`chromium_program`], for a test that is skipped when Chromium is missing and was not promised.
 ///
 /// # Panics
 ///
-/// When there is none in a place that promised one.
+/// When Chromium is missing although the environment promised it.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub fn chromium_or_skip() -> Option<PathBuf> {
     let found = chromium_program();

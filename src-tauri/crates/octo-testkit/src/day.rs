@@ -1,12 +1,12 @@
-//! A day's work for tests of long use: sessions are worked in and left, tasks run at their times, sub-agents and commands
-//! in the background come and go. What the model says is a function of what is sent, without memory.
+//! A day's work for tests of long use: sessions are used and left, tasks run on schedule, sub-agents and
+//! background commands start and end. The model's answer is a pure function of the request.
 
 use crate::{RecordedRequest, Reply};
 use octo_protocol::{MissedRun, Mode, Profile, TaskNews, TaskPlan, TaskRetry, Timing};
 use serde_json::json;
 use std::{fs, path::Path};
 
-/// The skill that works in a sub-agent.
+/// The skill that runs in a sub-agent.
 pub const EXPLORE: &str = "---
 name: explore
 description: Looks around, in a sub-agent.
@@ -16,8 +16,8 @@ context: fork
 Look around as you are told.
 ";
 
-/// Puts into a home what the day needs: the skill, and what is known of the scripted model behind `url`, which is that
-/// nothing is cached. A cache would keep sessions open for minutes of the computer's own clock.
+/// Prepares a home for the day: installs the skill and records that the scripted model behind `url` caches
+/// nothing. A cache would keep sessions open for minutes of real time.
 pub fn prepare(home: &Path, url: &str) {
     let skill = home.join("skills").join("explore");
     fs::create_dir_all(&skill).expect("a folder of skills");
@@ -36,13 +36,13 @@ pub fn prepare(home: &Path, url: &str) {
     fs::write(home.join("presets.json"), presets.to_string()).expect("presets");
 }
 
-/// What the person says in a turn.
+/// Returns the user's message for a turn.
 pub fn turn(session: usize, turn: usize) -> String {
     let about = "It should fit what is there, and say why it is as it is. ".repeat(6);
     format!("Step {turn} of session {session}, please.\n\n{about}")
 }
 
-/// A task that leaves a line in the folder every five minutes.
+/// A task that writes a line to a file in the folder every five minutes.
 pub fn task(folder: &Path, number: usize) -> TaskPlan {
     TaskPlan {
         name: format!("watch-{number}"),
@@ -61,7 +61,7 @@ pub fn task(folder: &Path, number: usize) -> TaskPlan {
     }
 }
 
-/// What the model says next.
+/// Returns the model's next reply.
 pub fn answer(request: &RecordedRequest) -> Reply {
     let said = String::from_utf8_lossy(&request.raw);
     let words = request.user_text();
@@ -80,20 +80,21 @@ pub fn answer(request: &RecordedRequest) -> Reply {
         };
     }
     match step(&words) {
-        // A new turn of the person's.
+        // A new turn of the user.
         Some((session, turn)) => first(session, turn),
         None => next(request),
     }
 }
 
-/// The step and the session of the newest words.
+/// Returns the step and the session named in the newest user text.
 fn step(words: &str) -> Option<(usize, usize)> {
     let rest = words.rsplit_once("Step ")?.1;
     let (turn, rest) = rest.split_once(" of session ")?;
     Some((rest.split_once(',')?.0.parse().ok()?, turn.parse().ok()?))
 }
 
-/// What a turn begins with: a file each time, and besides, in some, sub-agents or a command in the background.
+/// Returns the first reply of a turn: it always writes a file and in some turns also starts sub-agents or a
+/// background command.
 fn first(session: usize, turn: usize) -> Reply {
     let content = format!("step {turn} of session {session}\n").repeat(60);
     let reply = Reply::text(format!("I write the file of step {turn}, then I look at it."))
@@ -112,7 +113,7 @@ fn first(session: usize, turn: usize) -> Reply {
     .in_chunks(6)
 }
 
-/// How a turn goes on: a command and a look at the file, then the answer.
+/// Returns a turn's following replies: a command and a read of the file, then the answer.
 fn next(request: &RecordedRequest) -> Reply {
     let results = request.results();
     let wrote = results.iter().any(|result| result.text.contains("step-"));

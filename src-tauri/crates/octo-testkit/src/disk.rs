@@ -5,28 +5,28 @@ use std::{
     process::Command,
 };
 
-/// More than any small disk has.
+/// More than the capacity of any small disk.
 const BALLAST: usize = 64 * 1024 * 1024;
 
-/// Whether a disk can be written.
+/// Whether a disk accepts writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writable {
-    /// It can.
+    /// The disk is writable.
     Yes,
-    /// It can only be read.
+    /// The disk is read-only.
     No,
 }
 
-/// A small disk of its own in a folder's place, until it is dropped.
+/// A small separate disk mounted over a folder until it is dropped.
 #[derive(Debug)]
 pub struct SmallDisk(PathBuf);
 
 impl SmallDisk {
-    /// Puts one into the folder's place; none where this system or user cannot make one.
+    /// Mounts a small disk over the folder. Returns `None` if this system or user cannot create one.
     ///
     /// # Panics
     ///
-    /// When the folder cannot be made.
+    /// When the folder cannot be created.
     pub fn mount(folder: &Path) -> Option<Self> {
         std::fs::create_dir_all(folder).expect("the folder is made");
         let mounted = Command::new("mount")
@@ -37,7 +37,7 @@ impl SmallDisk {
         mounted.then(|| Self(folder.to_path_buf()))
     }
 
-    /// Takes all that is left of it.
+    /// Fills the remaining space.
     ///
     /// # Panics
     ///
@@ -46,16 +46,16 @@ impl SmallDisk {
         std::fs::write(self.ballast(), vec![0; BALLAST]).expect_err("the disk is small");
     }
 
-    /// Gives back what was taken.
+    /// Frees the space taken by [`SmallDisk::fill`].
     ///
     /// # Panics
     ///
-    /// When nothing was.
+    /// When the disk was not filled.
     pub fn free(&self) {
         std::fs::remove_file(self.ballast()).expect("the disk was filled");
     }
 
-    /// Lets nobody write to it, or everybody again. Nothing on it may be open for writing.
+    /// Makes the disk read-only, or writable again. No file on it may be open for writing.
     ///
     /// # Panics
     ///
@@ -76,7 +76,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Lazily: a database on it may still be open when a test fails.
+        // Lazy unmount: a database on it may still be open when a test fails.
         let _unmounted = Command::new("umount").arg("-l").arg(&self.0).output();
     }
 }

@@ -1,54 +1,54 @@
-//! A time that runs faster than the computer's, for what would take hours by the computer's own.
+//! A clock that runs faster than real time, for tests that would otherwise take hours.
 
 use octo_protocol::Millis;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How a program is told to go by it.
+/// Argument that makes a program use the fast clock.
 const ARGUMENT: &str = "--pace=";
 
-/// A time that runs faster than the computer's from the moment it was made, the same for all who go by it.
+/// A clock that runs faster than real time from its creation on; all programs that use it agree on the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FastTime {
     epoch: Millis,
     speed: u32,
-    /// How much time was left out in all.
+    /// Total time skipped.
     skipped: Millis,
 }
 
 impl FastTime {
-    /// So many times as fast from now on.
+    /// Creates a clock that runs `speed` times as fast from now on.
     pub fn new(speed: u32) -> Self {
         Self { epoch: real(), speed, skipped: 0 }
     }
 
-    /// What time it is.
+    /// Returns the current time.
     pub fn now(&self) -> Millis {
         self.epoch + (real() - self.epoch) * Millis::from(self.speed) + self.skipped
     }
 
-    /// Time passes while no process goes by it: to the next one the computer was off.
+    /// Skips time while no process uses the clock; the next process sees it as time the computer was off.
     pub fn skip(&mut self, time: Millis) {
         self.skipped += time;
     }
 
-    /// How much of it passes while so much of the computer's does.
+    /// Returns the fast time that passes in this much real time.
     pub fn fast(&self, real: Duration) -> Duration {
         real * self.speed
     }
 
-    /// How much of the computer's passes while so much of it does.
+    /// Returns the real time in which this much fast time passes.
     pub fn real(&self, fast: Duration) -> Duration {
         fast / self.speed
     }
 
-    /// The argument by which a program goes by it (an example that reads it with [`FastTime::read`]), with sessions
-    /// that are idle after so much real time. The moment is said, not taken from the program's start, so that programs
-    /// that follow one another, or run side by side, go by one time.
+    /// Returns the argument that makes a program (an example that reads it with [`FastTime::read`]) use this
+    /// clock, with sessions that are idle after `idle_after` of real time. The argument carries the start
+    /// moment, so that programs that run in succession or in parallel share one time.
     pub fn argument(&self, idle_after: Duration) -> String {
         format!("{ARGUMENT}{},{},{},{}", self.epoch, self.speed, self.skipped, idle_after.as_millis())
     }
 
-    /// What such an argument says; none where `argument` is another one.
+    /// Parses such an argument; returns `None` for any other argument.
     pub fn read(argument: &str) -> Option<(Self, Duration)> {
         let numbers: Option<Vec<Millis>> =
             argument.strip_prefix(ARGUMENT)?.split(',').map(|number| number.parse().ok()).collect();

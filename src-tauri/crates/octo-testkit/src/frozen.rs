@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-/// What the first message of a compacted conversation says; see `octo_core`'s compaction.
+/// Beginning of the first message of a compacted conversation; see `octo_core`'s compaction.
 const SUMMED_UP: &str = "Summary of the conversation so far;";
 
-/// What messages say that later requests do not have: a compaction's instruction, a refresh of the cache.
+/// Texts of messages that later requests do not contain: a compaction's instruction, a refresh of the cache.
 const VANISHING: [&str; 2] = [r#"<octo-notice kind=\"compaction\">"#, r#""Answer with OK.""#];
 
-/// What the first message of a sub-agent's own says: from here on two conversations go on from one.
+/// Text of a sub-agent's first own message: from there on, two conversations continue one.
 pub(crate) const FORKED: &str = r#"<octo-notice kind=\"fork\">"#;
 
 /// The parts of a request whose bytes must not change.
@@ -17,7 +17,7 @@ pub(crate) struct Prefix {
     tools: String,
     system: String,
     messages: Vec<String>,
-    /// Whether the model has spoken in it.
+    /// Whether the model has answered in it.
     answered: bool,
 }
 
@@ -28,7 +28,7 @@ impl Prefix {
         Self { tools: bytes(tools), system: bytes(system), messages, answered }
     }
 
-    /// Without its last message, if that is one that later requests will not have.
+    /// Returns the prefix without its last message, if later requests will not contain that message.
     fn without_vanishing(&self) -> Option<Prefix> {
         let (last, lasting) = self.messages.split_last()?;
         let vanishes = VANISHING.iter().any(|words| last.contains(words));
@@ -44,8 +44,9 @@ impl Prefix {
     }
 }
 
-/// A message, or each of its blocks where a server wants the messages of a side merged (Bedrock): there a
-/// message grows, and only its blocks are never changed.
+/// Splits a message into the pieces that must not change: the message itself, or its blocks where a server
+/// wants consecutive messages of one side merged (Bedrock), because there a message grows and only its blocks
+/// stay unchanged.
 fn pieces(message: &Value) -> Vec<String> {
     let blocks = message.get("content").and_then(Value::as_array).filter(|blocks| {
         let is_bare = |block: &Value| block.is_object() && block.get("type").is_none();
@@ -60,14 +61,14 @@ fn pieces(message: &Value) -> Vec<String> {
     }
 }
 
-/// The bytes of a value without its cache markers. Fields keep their order, so a reordering shows.
+/// Serializes a value without its cache markers. Fields keep their order, so a reordering shows.
 fn bytes(value: &Value) -> String {
     let mut value = value.clone();
     strip(&mut value);
     value.to_string()
 }
 
-/// Takes the marker off every block, and blocks within blocks; a tool's own parameters are left alone.
+/// Removes the marker from every block and nested block; leaves a tool's own parameters alone.
 fn strip(value: &mut Value) {
     match value {
         Value::Array(blocks) => {
@@ -94,27 +95,28 @@ pub(crate) struct Conversations {
     back: StepsBack,
 }
 
-/// Whether a conversation may go on from an earlier place than its end.
+/// Whether a conversation may continue from an earlier point than its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum StepsBack {
-    /// That is a fault: something was lost.
+    /// A step back is a fault: something was lost.
     #[default]
     Faults,
-    /// The test takes something back, or begins it again.
+    /// The test goes back or starts over on purpose.
     Taken,
 }
 
 impl Conversations {
-    /// From now on a conversation may go on from an earlier place. What it keeps must be as it was all the same.
+    /// From now on, allows a conversation to continue from an earlier point. The part it keeps must still be
+    /// unchanged.
     pub(crate) fn take_steps_back(&mut self) {
         self.back = StepsBack::Taken;
     }
 
-    /// Accepts a request that continues (or repeats) an earlier one, or begins a conversation. One that
+    /// Accepts a request that continues (or repeats) an earlier one, or starts a conversation. A request that
     /// shares its first message, or the model's first answer, with a conversation it does not continue is a
     /// fault; the reason names the first part that changed.
     pub(crate) fn accept(&mut self, request: Prefix) -> Result<(), String> {
-        // What rides at the end of a conversation, or of a part of it, and is gone in the next request.
+        // The last message may be temporary and missing from the next request.
         if let Some(lasting) = request.without_vanishing() {
             let known = |head: &Prefix| lasting.continues(head) || head.continues(&lasting);
             if self.heads.iter().any(known) {
@@ -130,7 +132,7 @@ impl Conversations {
             let later = request.messages.get(head.messages.len()..).unwrap_or_default();
             let forks = later.iter().any(|message| message.contains(FORKED));
             if forks {
-                // The one it forks off goes on too.
+                // The conversation it branches from continues too.
                 self.heads.push(request);
             } else {
                 *head = request;
@@ -138,13 +140,14 @@ impl Conversations {
             return Ok(());
         }
         let may_go_back = self.back == StepsBack::Taken;
-        // A call tried again after its predecessor got further, or a client that begins the same thing anew.
+        // A call retried after its predecessor got further, or a client that starts the same conversation
+        // again.
         let is_beginning = || self.heads.iter().any(|head| head.continues(&request));
         if !request.answered || (may_go_back && is_beginning()) {
             self.heads.push(request);
             return Ok(());
         }
-        // One that begins with a summary of earlier messages may keep later ones as they were.
+        // A conversation that starts with a summary of earlier messages may keep later ones unchanged.
         if request.messages.first().is_some_and(|first| first.contains(SUMMED_UP)) {
             self.heads.push(request);
             return Ok(());
@@ -173,8 +176,9 @@ impl Conversations {
     }
 }
 
-/// Whether the person took back what came after the common part and says something else there: one new message, where
-/// the conversation before had gone on. What it had said in between may stay, as it was: the turn that asked for it.
+/// Returns whether the user went back to the common part and sent something else: one new message at a point
+/// after which the earlier conversation had continued. The messages in between may stay unchanged: the turn
+/// that asked for it.
 fn goes_back(head: &Prefix, request: &Prefix, common: usize) -> bool {
     if !request.has_head_of(head) {
         return false;

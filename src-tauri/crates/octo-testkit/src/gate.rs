@@ -1,9 +1,9 @@
-//! Holding a stream open until the test lets it go on.
+//! Holds a stream open until the test lets it continue.
 
 use crate::board::Board;
 use std::{sync::Arc, time::Duration};
 
-/// A gate in a stream. Closed at first; clones are one gate.
+/// A gate in a stream. Initially closed; clones share one gate.
 #[derive(Clone, Debug, Default)]
 pub struct Gate {
     board: Arc<Board<State>>,
@@ -16,22 +16,22 @@ struct State {
 }
 
 impl Gate {
-    /// A closed gate.
+    /// Creates a closed gate.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Lets the stream go on, now or when it comes.
+    /// Opens the gate, before or after the stream reaches it.
     pub fn open(&self) {
         self.board.update(|state| state.open = true);
     }
 
-    /// Waits until the stream stands at the gate: everything before it was sent.
+    /// Waits until the stream has reached the gate and everything before it was sent.
     pub async fn reached(&self) {
         self.board.until(|state| state.reached.then_some(())).await;
     }
 
-    /// Blocks until the stream stands at the gate.
+    /// Blocks until the stream has reached the gate.
     ///
     /// # Panics
     ///
@@ -41,7 +41,7 @@ impl Gate {
         assert!(reached.is_some(), "the stream did not reach the gate within {patience:?}");
     }
 
-    /// The stream's side: arrives and waits.
+    /// Called by the stream: reports its arrival and waits.
     pub(crate) async fn pass(&self) {
         self.board.update(|state| state.reached = true);
         self.board.until(|state| state.open.then_some(())).await;

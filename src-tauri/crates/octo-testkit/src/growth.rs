@@ -1,21 +1,21 @@
-//! What a program and its home take while it is used for long: after a warm-up nothing may grow but what is stored, and
-//! what is stored grows by what was said and done.
+//! The resources a program and its home use over a long run: after a warm-up only stored data may grow, and
+//! only in proportion to the work done.
 
 use crate::processes::{self, Memory};
 use std::{collections::BTreeMap, fmt, fs, path::Path};
 
-/// One look at a process, all its descendants, and its home.
+/// One measurement of a process, all its descendants, and its home.
 #[derive(Clone, Debug)]
 pub struct Measure {
-    /// The processes by the name of their program: how many, and what they take.
+    /// Number and memory of the processes, by program name.
     pub programs: BTreeMap<String, (u64, Memory)>,
     /// Open file descriptors of the first process.
     pub descriptors: u64,
-    /// Its threads.
+    /// Threads of the first process.
     pub threads: u64,
-    /// The database with its log, in bytes.
+    /// Size of the database with its log, in bytes.
     pub database: u64,
-    /// Files in the home, by its folders.
+    /// Number of files in the home, by folder.
     pub files: BTreeMap<String, u64>,
 }
 
@@ -35,13 +35,13 @@ impl fmt::Display for Measure {
 }
 
 impl Measure {
-    /// A look.
+    /// Takes a measurement.
     pub fn of(process: u32, home: &Path) -> Self {
         let mut programs: BTreeMap<String, (u64, Memory)> = BTreeMap::new();
         for id in processes::family(process) {
             let name =
                 if processes::is_unreaped(id) { Some(UNREAPED.to_owned()) } else { processes::program(id) };
-            // One that has just ended takes nothing.
+            // A process that has just ended uses nothing.
             let Some(name) = name else { continue };
             let (count, memory) = programs.entry(name).or_default();
             *count += 1;
@@ -59,7 +59,8 @@ impl Measure {
         }
     }
 
-    /// The least of some looks, figure by figure: what comes and goes between them is in none.
+    /// Returns the minimum of several measurements, figure by figure, which drops all that exists only
+    /// temporarily.
     pub fn least(looks: impl IntoIterator<Item = Self>) -> Self {
         looks.into_iter().reduce(Self::lesser).expect("a look")
     }
@@ -77,16 +78,16 @@ impl Measure {
         }
     }
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     pub fn processes(&self) -> u64 {
         self.programs.values().map(|(count, _)| count).sum()
     }
 }
 
-/// Stands for the program of what has ended and was not asked for its end.
+/// Program name given to processes that have ended and were not reaped.
 const UNREAPED: &str = "(ended)";
 
-/// How many files each folder of the home holds, all below it counted.
+/// Returns the number of files below each folder of the home.
 fn files(home: &Path) -> BTreeMap<String, u64> {
     fn below(folder: &Path) -> u64 {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -96,7 +97,7 @@ fn files(home: &Path) -> BTreeMap<String, u64> {
     entries.map(|entry| (entry.file_name().to_string_lossy().into_owned(), below(&entry.path()))).collect()
 }
 
-/// What was measured after each wave of work.
+/// The measurements taken after each wave of work.
 #[derive(Debug)]
 pub struct Growth {
     turns: usize,
@@ -104,18 +105,18 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// Of waves of so many turns.
+    /// Creates an empty series for waves of `turns` turns.
     pub fn new(turns: usize) -> Self {
         Self { turns, rows: Vec::new() }
     }
 
-    /// Adds what was measured after a wave.
+    /// Adds the measurement taken after a wave.
     pub fn add(&mut self, measure: Measure) {
         self.rows.push(measure);
     }
 
-    /// From the end of the warm-up on, so many waves, nothing grows but the database, and that evenly: by how many bytes
-    /// a turn, wave by wave. What each program has for its own may be larger by as much as `slack` says, in kB.
+    /// Checks that after the warm-up (in waves) only the database grows, and that evenly. Returns its growth
+    /// per turn in bytes, wave by wave. Each program's own memory may grow by its entry in `slack`, in kB.
     pub fn check(&self, warm_up: usize, slack: &[(&str, u64)]) -> Vec<u64> {
         let warm = &self.rows[warm_up - 1..];
         let (first, last) = (&warm[0], &warm[warm.len() - 1]);
@@ -142,16 +143,16 @@ impl Growth {
     }
 }
 
-/// What the memory of a program may be larger by that nothing is said of, in kB: the shell that watches over commands,
-/// whose name is the system's.
+/// Allowed memory growth of a program without an entry, in kB: the shell that watches commands, whose name
+/// depends on the system.
 const OTHERS: u64 = 200;
-/// Connections of the store and of the model server that happen to be open.
+/// Connections of the store and the model server that happen to be open.
 const DESCRIPTORS: u64 = 4;
 /// Threads for blocking work that have not ended yet.
 const THREADS: u64 = 4;
 
-/// The database holds no more than what is in it: made anew, at `anew`, it is hardly smaller. Its bytes, and those made
-/// anew.
+/// Checks that the database wastes no space: a fresh copy at the given path is hardly smaller. Returns its size
+/// and the copy's size in bytes.
 pub fn check_database(home: &Path, anew: &Path) -> (u64, u64) {
     let path = home.join("octo.db");
     let size = |path: &Path| fs::metadata(path).expect("the database").len();

@@ -8,8 +8,8 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// A home folder, an Octo home and a folder to work in, all of one test. When it is dropped, they go, and
-/// the test fails if anything was written to the real home's `.octo` meanwhile.
+/// A home folder, an Octo home and a work folder of one test. Dropping it removes them and fails the test if
+/// anything was written to the real home's `.octo` meanwhile.
 #[derive(Debug)]
 pub struct TempHome {
     folder: TempDir,
@@ -30,7 +30,7 @@ impl Default for TempHome {
 }
 
 impl TempHome {
-    /// Fresh, empty folders.
+    /// Creates fresh, empty folders.
     pub fn new() -> Self {
         Self::new_in(&std::env::temp_dir())
     }
@@ -52,22 +52,22 @@ impl TempHome {
         Self { folder, real, before }
     }
 
-    /// What `HOME` is set to.
+    /// Returns the value of `HOME`.
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
-    /// What `OCTO_HOME` is set to.
+    /// Returns the value of `OCTO_HOME`.
     pub fn octo(&self) -> PathBuf {
         self.folder.path().join("octo")
     }
 
-    /// The folder to work in.
+    /// Returns the work folder.
     pub fn work(&self) -> PathBuf {
         self.folder.path().join("work")
     }
 
-    /// The environment that keeps a child process inside.
+    /// Returns the environment that confines a child process to these folders.
     pub fn env(&self) -> Vec<(OsString, OsString)> {
         let home = self.home();
         [
@@ -83,7 +83,7 @@ impl TempHome {
         .collect()
     }
 
-    /// Writes a file below the folder to work in, folders above it included.
+    /// Writes a file below the work folder and creates its parent folders.
     pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.work().join(path);
         if let Some(parent) = path.parent() {
@@ -93,7 +93,7 @@ impl TempHome {
         path
     }
 
-    /// Reads a file below the folder to work in.
+    /// Reads a file below the work folder.
     pub fn read(&self, path: impl AsRef<Path>) -> String {
         let path = self.work().join(path);
         std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -117,7 +117,7 @@ impl Drop for TempHome {
     }
 }
 
-/// Every file below a folder with what tells a change; empty when there is no folder.
+/// Returns every file below a folder with a trace that reveals changes; empty if the folder does not exist.
 fn traces(folder: &Path) -> BTreeMap<PathBuf, Trace> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -152,7 +152,7 @@ mod tests {
         let words = *failed.unwrap_err().downcast::<String>().unwrap();
         assert!(words.contains("octo.db"), "{words}");
 
-        // What was there before does not matter.
+        // Files that existed before do not matter.
         drop(TempHome::watching(&std::env::temp_dir(), Some(real)));
     }
 

@@ -1,6 +1,6 @@
-//! What tests stand on: a scripted model server, temporary homes, a driver for the headless binary.
+//! Support for tests: a scripted model server, temporary homes, a driver for the headless binary.
 //!
-//! Everything here is for tests alone and fails by panicking, with a message that says what was expected.
+//! Everything here is for tests only and fails by panicking, with a message that names the expectation.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -8,7 +8,7 @@ fn frame(data: &Value, is_piece: bool) -> Frame {
     Frame { bytes: format!("data: {data}\n\n").into_bytes(), is_piece }
 }
 
-/// The stream of a message. `number` makes its ids its own.
+/// Renders a message's stream. `number` makes its ids unique.
 pub(crate) fn render(
     number: usize,
     model: &str,
@@ -81,7 +81,7 @@ pub(crate) fn render(
     frames
 }
 
-/// An error, as a body and in a stream.
+/// Returns an error, used both as a body and in a stream.
 pub(crate) fn error(name: &str, message: &str) -> Value {
     json!({ "error": { "message": message, "type": name, "param": null, "code": null } })
 }

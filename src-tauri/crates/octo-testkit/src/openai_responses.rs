@@ -4,7 +4,7 @@ use crate::reply::{End, Finish, Frame, Part, output_tokens, pieces};
 use octo_protocol::Usage;
 use serde_json::{Value, json};
 
-/// The stream of a message. `number` makes its ids its own.
+/// Renders a message's stream. `number` makes its ids unique.
 pub(crate) fn render(
     number: usize,
     model: &str,
@@ -66,7 +66,7 @@ impl Stream {
         self.frames.push(Frame { bytes: format!("event: {name}\ndata: {data}\n\n").into_bytes(), is_piece });
     }
 
-    /// Streams an item and gives it whole.
+    /// Streams an item and returns it complete.
     fn item(&mut self, number: usize, index: usize, part: &Part, refused: bool, chunks: usize) -> Value {
         let (id, delta, begun, whole, text) = match part {
             Part::Text(text) => {
@@ -107,7 +107,7 @@ impl Stream {
     }
 }
 
-/// An error, as a body.
+/// Returns an error as a body.
 pub(crate) fn error(name: &str, message: &str) -> Value {
     json!({ "error": { "message": message, "type": name, "param": null, "code": null } })
 }

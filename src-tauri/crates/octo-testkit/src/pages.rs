@@ -1,4 +1,4 @@
-//! A small real HTTP server that answers `GET` by path: what a model server says beside its streams.
+//! A small real HTTP server that answers `GET` by path: the endpoints of a model server other than its streams.
 
 use std::{
     collections::HashMap,
@@ -8,24 +8,24 @@ use std::{
     thread,
 };
 
-/// A server on loopback, of an ephemeral port. It ends with the test's process.
+/// A server on a loopback port chosen by the system. It ends with the test's process.
 pub struct PageServer {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<PageRequest>>>,
 }
 
-/// A request it got.
+/// A request the server received.
 #[derive(Clone, Debug)]
 pub struct PageRequest {
     /// The path, its query included.
     pub path: String,
-    /// The headers, names in small letters.
+    /// The headers, names in lower case.
     pub headers: HashMap<String, String>,
 }
 
 impl PageServer {
-    /// Serves a JSON body for each path; any other path is a 404, and a path with an empty body a redirect to
-    /// itself.
+    /// Starts a server with a JSON body for each path. Any other path is a 404; a path with an empty body
+    /// redirects to itself.
     pub fn start(pages: &[(&str, &str)]) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
         let address = listener.local_addr().expect("it has an address");
@@ -42,18 +42,18 @@ impl PageServer {
         server
     }
 
-    /// Its address, `http://127.0.0.1:<port>`.
+    /// Returns the address, `http://127.0.0.1:<port>`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What was asked so far.
+    /// Returns the requests received so far.
     pub fn seen(&self) -> Vec<PageRequest> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Answers one request and closes the connection. A client that leaves is no failure of the test.
+/// Answers one request and closes the connection. A client that disconnects does not fail the test.
 fn answer(stream: TcpStream, pages: &HashMap<String, String>, seen: &Mutex<Vec<PageRequest>>) {
     let mut lines = BufReader::new(&stream).lines().map_while(Result::ok);
     let Some(path) = lines.next().and_then(|line| line.split(' ').nth(1).map(str::to_owned)) else { return };

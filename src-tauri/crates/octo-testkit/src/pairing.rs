@@ -1,4 +1,4 @@
-//! What a real provider refuses: unpaired calls, results out of order, empty text.
+//! Requests a real provider refuses: unpaired calls, results out of order, empty text.
 
 use crate::recorded::role;
 use octo_protocol::Protocol;
@@ -51,7 +51,7 @@ fn anthropic(messages: &[Value]) -> Result<(), String> {
     let mut owed: Vec<&str> = Vec::new();
     let mut place = 0;
     while let Some(message) = messages.get(place) {
-        // Messages of one side in a row count as one.
+        // Consecutive messages of one side count as one.
         let side = role(message);
         let run: Vec<&Value> = messages[place..].iter().take_while(|message| role(message) == side).collect();
         for (offset, message) in run.iter().enumerate() {
@@ -145,7 +145,7 @@ fn openai_chat(messages: &[Value]) -> Result<(), String> {
     if owed.is_empty() { Ok(()) } else { Err(format!("tool_calls {owed:?} have no response messages")) }
 }
 
-/// Items: results directly behind their calls and in their order, reasoning never without what follows it.
+/// Items: results directly after their calls and in the same order; reasoning is always followed by its item.
 fn openai_responses(items: &[Value]) -> Result<(), String> {
     let mut seen = HashSet::new();
     let mut owed: Vec<&str> = Vec::new();
@@ -204,7 +204,8 @@ fn openai_responses(items: &[Value]) -> Result<(), String> {
     if owed.is_empty() { Ok(()) } else { Err(format!("No tool output found for function calls {owed:?}")) }
 }
 
-/// As Anthropic's, in other words; beyond that sides must alternate, and a cache point needs something before it.
+/// The same rules as Anthropic's in Bedrock's format. In addition, sides must alternate and a cache point needs
+/// something before it.
 fn bedrock(messages: &[Value]) -> Result<(), String> {
     if let Some(place) = messages.windows(2).position(|pair| role(&pair[0]) == role(&pair[1])) {
         return Err(format!("messages.{}: roles must alternate", place + 1));

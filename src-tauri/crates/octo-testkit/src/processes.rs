@@ -1,4 +1,4 @@
-//! What processes are there and what they take of the memory, as Linux tells it.
+//! Processes and their memory use, as Linux reports them.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -6,38 +6,38 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What a process takes of the memory, in kB; what it shares with others counts in parts (PSS). What the system moved out
-/// of the memory for now, because nobody used it, counts too: it is the process's all the same.
+/// Memory used by a process, in kB; shared memory counts proportionally (PSS). Unused memory that the system
+/// swapped out counts too, because it still belongs to the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// All of it.
+    /// Total memory.
     pub all: u64,
-    /// The part of it that is no file's: heaps and stacks. The rest is the program itself, of which less counts while
-    /// others run the same program, and more when they end.
+    /// The part not backed by a file: heaps and stacks. The rest is the program itself; its share shrinks while
+    /// others run the same program and grows when they end.
     pub own: u64,
 }
 
 impl Memory {
-    /// What a process takes; none if it has ended.
+    /// Returns a process's memory, or `None` if it has ended.
     pub fn of(process: u32) -> Option<Self> {
         let maps = fs::read_to_string(format!("/proc/{process}/smaps_rollup")).ok()?;
         let part = |kind: &str| -> Option<u64> {
             let line = maps.lines().find_map(|line| line.strip_prefix(kind))?;
             line.trim().trim_end_matches("kB").trim().parse().ok()
         };
-        // There are no such lines where the system cannot move anything out.
+        // These lines are missing on systems without swap.
         let away = |kind| part(kind).unwrap_or(0);
-        // Not shared out: a child that is just being started has all of it too until it runs its own program, and a
-        // look at that moment would find half.
+        // Not divided among processes: a child that is just being started shares all of it until it runs its
+        // own program, and a measurement at that moment would see half.
         Some(Self { all: part("Pss:")? + away("SwapPss:"), own: part("Anonymous:")? + away("Swap:") })
     }
 
-    /// The memory of this process.
+    /// Returns the memory of this process.
     pub fn own() -> Self {
         Self::of(std::process::id()).expect("this process runs")
     }
 
-    /// Of two looks the least, figure by figure.
+    /// Returns the minimum of two measurements, figure by figure.
     #[must_use]
     pub fn least(self, other: Self) -> Self {
         Self { all: self.all.min(other.all), own: self.own.min(other.own) }
@@ -51,52 +51,53 @@ impl std::ops::AddAssign for Memory {
     }
 }
 
-/// A field of what the system says of a process, counted from its state, which is 0; none if it has ended.
+/// Returns a field of a process's `stat` line, counted from its state, which is 0. `None` if the process has
+/// ended.
 pub fn stat(process: u32, field: usize) -> Option<String> {
     let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     after_name(&line)?.into_iter().nth(field)
 }
 
-/// The fields of such a line from its state on: the name before it is in brackets and may hold anything.
+/// Returns the fields of a `stat` line from the state on. The name before it is in parentheses and may contain
+/// anything.
 fn after_name(line: &str) -> Option<Vec<String>> {
     let (_, fields) = line.rsplit_once(')')?;
     Some(fields.split_whitespace().map(str::to_owned).collect())
 }
 
-/// The file name of the program a process runs; none if it has ended.
+/// Returns the file name of a process's program, or `None` if the process has ended.
 pub fn program(process: u32) -> Option<String> {
     let program = fs::read_link(format!("/proc/{process}/exe")).ok()?;
     Some(program.file_name()?.to_string_lossy().into_owned())
 }
 
-/// The process that started it; none for one that has ended.
+/// Returns the parent process, or `None` if the process has ended.
 pub fn parent(process: u32) -> Option<u32> {
     stat(process, 1)?.parse().ok()
 }
 
-/// Whether it has ended and nobody has asked for its end yet: it takes nothing but its number.
+/// Returns whether the process has ended and was not reaped yet; it then uses nothing but its number.
 pub fn is_unreaped(process: u32) -> bool {
     stat(process, 0).is_some_and(|state| state == "Z")
 }
 
-/// What a process, or one of its threads, has done so far.
+/// The work a process, or one of its threads, has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// The processor's time it took, in ticks of the clock (`USER_HZ`, 100 a second on every Linux there is).
+    /// CPU time in clock ticks (`USER_HZ`, 100 per second on every Linux).
     pub ticks: u64,
-    /// How often it waited for something and was woken.
+    /// Number of times it waited and was woken.
     pub wakes: u64,
 }
 
 impl Work {
-    /// The processor's time a process took up to now, in such ticks, also that of threads that ended; none if it has
-    /// ended.
+    /// Returns a process's CPU time so far in ticks, ended threads included. `None` if the process has ended.
     pub fn ticks(process: u32) -> Option<u64> {
         let number = |field| stat(process, field)?.parse::<u64>().ok();
         Some(number(11)? + number(12)?)
     }
 
-    /// The work of each thread of a process up to now, by its number, with its name; none if the process has ended.
+    /// Returns the name and work of each thread of a process by thread id; empty if the process has ended.
     pub fn of_threads(process: u32) -> HashMap<u32, (String, Self)> {
         let Ok(threads) = fs::read_dir(format!("/proc/{process}/task")) else { return HashMap::new() };
         threads.flatten().filter_map(|thread| Self::of_thread(&thread.path())).collect()
@@ -112,7 +113,7 @@ impl Work {
         Some((id, (line("Name:")?.to_owned(), Self { ticks: number(11)? + number(12)?, wakes })))
     }
 
-    /// What was done since an earlier moment.
+    /// Returns the work done since an earlier measurement.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -129,7 +130,7 @@ impl std::ops::AddAssign for Work {
     }
 }
 
-/// The process and all its descendants.
+/// Returns the process and all its descendants.
 pub fn family(process: u32) -> Vec<u32> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
     for id in all() {
@@ -146,8 +147,8 @@ pub fn family(process: u32) -> Vec<u32> {
     family
 }
 
-/// Processes that work in one of the folders, or know it by their environment, and are none of `process` (where one
-/// is named), what it began, and what began it.
+/// Returns the processes that run in one of the folders, or mention one in their environment, and are neither
+/// `process` (if given) nor its descendants or ancestors.
 pub fn strays(folders: &[PathBuf], process: Option<u32>) -> Vec<u32> {
     let mut spared: HashSet<u32> = process.map(family).unwrap_or_default().into_iter().collect();
     let mut above = process;

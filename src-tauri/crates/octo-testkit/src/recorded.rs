@@ -1,20 +1,20 @@
-//! A request as the server saw it.
+//! A request as the server received it.
 
 use octo_protocol::Protocol;
 use serde_json::Value;
 
-/// A request as the server saw it.
+/// A request as the server received it.
 #[derive(Clone, Debug)]
 pub struct RecordedRequest {
-    /// Its number, from 0, over all requests of the server.
+    /// The request's number, from 0, over all requests of the server.
     pub number: usize,
-    /// The protocol, by its path.
+    /// The protocol, derived from the path.
     pub protocol: Protocol,
     /// The path.
     pub path: String,
     /// The model in the path (Bedrock); empty otherwise.
     pub model_in_path: String,
-    /// Its headers in order, names in lower case.
+    /// The headers in order, names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body's bytes.
     pub raw: Vec<u8>,
@@ -22,19 +22,19 @@ pub struct RecordedRequest {
     pub body: Value,
 }
 
-/// A tool's result as the model saw it.
+/// A tool's result as the model received it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeenResult {
     /// The wire id of the call.
     pub id: String,
-    /// Its text.
+    /// The result's text.
     pub text: String,
     /// Whether it was marked as failed (Anthropic and Bedrock only).
     pub is_error: bool,
 }
 
 impl RecordedRequest {
-    /// A header's value.
+    /// Returns a header's value.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
@@ -42,7 +42,7 @@ impl RecordedRequest {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The model asked for.
+    /// Returns the requested model.
     pub fn model(&self) -> &str {
         match self.protocol {
             Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => {
@@ -52,7 +52,7 @@ impl RecordedRequest {
         }
     }
 
-    /// The system prompt.
+    /// Returns the system prompt.
     pub fn system(&self) -> String {
         match self.protocol {
             Protocol::Anthropic | Protocol::Bedrock => {
@@ -79,14 +79,15 @@ impl RecordedRequest {
         self.body.get(field).and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 
-    /// The conversation without the system prompt: messages, or items (OpenAI Responses).
+    /// Returns the conversation without the system prompt: messages, or items (OpenAI Responses).
     pub fn messages(&self) -> &[Value] {
         let messages = self.all_messages();
         let system = messages.iter().take_while(|message| is_system(message)).count();
         messages.get(system..).unwrap_or_default()
     }
 
-    /// How many messages of the model the conversation holds; its items in a row are one (OpenAI Responses).
+    /// Returns the number of model messages in the conversation; consecutive items of the model count as one
+    /// (OpenAI Responses).
     pub fn answers(&self) -> usize {
         let by_model = |message: &Value| role(message) == "assistant";
         let messages = self.messages();
@@ -101,23 +102,24 @@ impl RecordedRequest {
         }
     }
 
-    /// What the person's side said after the model's last message (the whole conversation, if it never spoke), results left out.
+    /// Returns the user-side text after the model's last message (of the whole conversation if the model has
+    /// not answered), without results.
     pub fn user_text(&self) -> String {
         let texts = self.since_answer().iter().filter(|message| role(message) == "user");
         texts.map(|message| text_of(&message["content"])).collect::<Vec<_>>().join("\n")
     }
 
-    /// The results given after the model's last message.
+    /// Returns the results after the model's last message.
     pub fn results(&self) -> Vec<SeenResult> {
         results(self.since_answer())
     }
 
-    /// All results of the conversation.
+    /// Returns all results of the conversation.
     pub fn all_results(&self) -> Vec<SeenResult> {
         results(self.messages())
     }
 
-    /// The names of the tools, in order.
+    /// Returns the names of the tools, in order.
     pub fn tools(&self) -> Vec<String> {
         let tools = self.tool_list().and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let name = |tool: &Value| {
@@ -130,7 +132,7 @@ impl RecordedRequest {
         tools.iter().filter_map(name).collect()
     }
 
-    /// The tools as they were sent.
+    /// Returns the tools as they were sent.
     pub(crate) fn tool_list(&self) -> Option<&Value> {
         match self.protocol {
             Protocol::Anthropic | Protocol::OpenaiChat | Protocol::OpenaiResponses => self.body.get("tools"),
@@ -146,7 +148,8 @@ impl RecordedRequest {
     }
 }
 
-/// Whose a message is; an item without a role (OpenAI Responses) belongs to whoever makes its kind.
+/// Returns a message's role; an item without one (OpenAI Responses) gets the role of the side that produces its
+/// kind.
 pub(crate) fn role(message: &Value) -> &str {
     match message.get("role").and_then(Value::as_str) {
         Some(role) => role,
@@ -162,7 +165,7 @@ fn is_system(message: &Value) -> bool {
     matches!(role(message), "system" | "developer")
 }
 
-/// The text of a content: a string, or the text blocks of an array.
+/// Returns the text of a content: a string, or the text blocks of an array.
 pub(crate) fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! What the scripted server answers.
+//! The scripted server's answers.
 
 use crate::Gate;
 use serde_json::Value;
@@ -8,13 +8,13 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub(crate) kind: Kind,
-    /// Into how many pieces every text and every call's arguments are split.
+    /// Number of pieces every text and every call's arguments are split into.
     pub(crate) chunks: usize,
-    /// Gates, by the number of pieces sent before them.
+    /// Gates, each with the number of pieces sent before it.
     pub(crate) holds: Vec<(usize, Gate)>,
-    /// The time from one piece to the next; none where they go out as fast as they can.
+    /// Delay between pieces; `None` sends them as fast as possible.
     pub(crate) pace: Option<Duration>,
-    /// Where the stream breaks.
+    /// Position at which the stream breaks.
     pub(crate) cut: Option<(usize, Cut)>,
     pub(crate) headers: Vec<(String, String)>,
 }
@@ -25,19 +25,19 @@ pub(crate) enum Kind {
         parts: Vec<Part>,
         end: End,
     },
-    /// An error of the vendor's shape.
+    /// An error in the vendor's format.
     Error {
         status: u16,
         name: String,
         message: String,
     },
-    /// Anything else, as it is.
+    /// Any other response, sent verbatim.
     Raw {
         status: u16,
         content_type: String,
         body: Vec<u8>,
     },
-    /// No answer, ever.
+    /// No answer at all.
     Hang,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Part {
         text: String,
         signature: String,
     },
-    /// Arguments as text, so that broken ones can be scripted.
+    /// A tool call. Its arguments are text, so that broken ones can be scripted.
     Call {
         name: String,
         arguments: String,
@@ -68,11 +68,11 @@ pub(crate) enum End {
 /// Why an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// Done, or waiting for results, as fits the content.
+    /// The answer is complete or waits for results, depending on the content.
     Stop,
-    /// The output limit.
+    /// The output limit was reached.
     Length,
-    /// A refusal.
+    /// The model refused.
     Refusal,
 }
 
@@ -81,7 +81,7 @@ pub enum Finish {
 pub enum Cut {
     /// The connection is dropped in the middle of the body.
     Abort,
-    /// The body ends properly, as if it were whole.
+    /// The body ends properly, as if it were complete.
     End,
 }
 
@@ -106,93 +106,94 @@ impl Reply {
         self
     }
 
-    /// A message that says `text`.
+    /// Creates a message that says `text`.
     pub fn text(text: impl Into<String>) -> Self {
         Self::message(vec![Part::Text(text.into())])
     }
 
-    /// A message that calls a tool.
+    /// Creates a message that calls a tool.
     pub fn call(name: impl Into<String>, arguments: Value) -> Self {
         Self::message(vec![Part::Call { name: name.into(), arguments: arguments.to_string() }])
     }
 
-    /// A message that calls a tool with arguments that need not be JSON.
+    /// Creates a message that calls a tool with arguments that need not be JSON.
     pub fn raw_call(name: impl Into<String>, arguments: impl Into<String>) -> Self {
         Self::message(vec![Part::Call { name: name.into(), arguments: arguments.into() }])
     }
 
-    /// A message that begins with reasoning.
+    /// Creates a message that begins with reasoning.
     pub fn reasoning(text: impl Into<String>, signature: impl Into<String>) -> Self {
         Self::message(vec![Part::Reasoning { text: text.into(), signature: signature.into() }])
     }
 
-    /// A message of nothing.
+    /// Creates an empty message.
     pub fn nothing() -> Self {
         Self::message(Vec::new())
     }
 
-    /// An error of the vendor's shape, for example `(429, "rate_limit_error", "slow down")`.
+    /// Creates an error in the vendor's format, for example `(429, "rate_limit_error", "slow down")`.
     pub fn error(status: u16, name: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(Kind::Error { status, name: name.into(), message: message.into() })
     }
 
-    /// Any answer at all.
+    /// Creates an arbitrary answer.
     pub fn raw(status: u16, content_type: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
         Self::new(Kind::Raw { status, content_type: content_type.into(), body: body.into() })
     }
 
-    /// A web page with status 200, as a captive portal or a wrong address gives.
+    /// Creates a web page with status 200, as returned by a captive portal or a wrong address.
     pub fn html() -> Self {
         let page =
             "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>Please sign in.</body></html>";
         Self::raw(200, "text/html; charset=utf-8", page)
     }
 
-    /// No answer, ever.
+    /// Creates a reply that never comes.
     pub fn hang() -> Self {
         Self::new(Kind::Hang)
     }
 
-    /// And says `text`.
+    /// Adds `text` to the message.
     #[must_use]
     pub fn and_text(self, text: impl Into<String>) -> Self {
         self.push(Part::Text(text.into()))
     }
 
-    /// And calls a tool, in parallel to other calls of the message.
+    /// Adds a tool call, parallel to the message's other calls.
     #[must_use]
     pub fn and_call(self, name: impl Into<String>, arguments: Value) -> Self {
         self.push(Part::Call { name: name.into(), arguments: arguments.to_string() })
     }
 
-    /// And calls a tool with arguments that need not be JSON.
+    /// Adds a tool call with arguments that need not be JSON.
     #[must_use]
     pub fn and_raw_call(self, name: impl Into<String>, arguments: impl Into<String>) -> Self {
         self.push(Part::Call { name: name.into(), arguments: arguments.into() })
     }
 
-    /// Every text and every call's arguments in so many pieces (three, if not said).
+    /// Splits every text and every call's arguments into `chunks` pieces (three by default).
     #[must_use]
     pub fn in_chunks(mut self, chunks: usize) -> Self {
         self.chunks = chunks.max(1);
         self
     }
 
-    /// One piece after the other at this pace, as a model writes.
+    /// Sends the pieces at this pace, as a model writes.
     #[must_use]
     pub fn paced(mut self, pace: Duration) -> Self {
         self.pace = Some(pace);
         self
     }
 
-    /// Stops at a gate after so many pieces; 0 before the first, more than there are before the terminal event.
+    /// Stops at a gate after `pieces` pieces; 0 stops before the first, a number above the total stops before
+    /// the terminal event.
     #[must_use]
     pub fn hold_after(mut self, pieces: usize, gate: &Gate) -> Self {
         self.holds.push((pieces, gate.clone()));
         self
     }
 
-    /// Ends for this reason.
+    /// Sets the finish reason.
     #[must_use]
     pub fn finish(self, finish: Finish) -> Self {
         self.end(End::Finish(finish))
@@ -204,14 +205,14 @@ impl Reply {
         self.end(End::Error { name: name.into(), message: message.into() })
     }
 
-    /// Breaks after so many bytes of the body.
+    /// Breaks the stream after `bytes` bytes of the body.
     #[must_use]
     pub fn cut_after(mut self, bytes: usize, cut: Cut) -> Self {
         self.cut = Some((bytes, cut));
         self
     }
 
-    /// With a header, for example `retry-after`.
+    /// Adds a header, for example `retry-after`.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));
@@ -223,7 +224,7 @@ impl Reply {
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) bytes: Vec<u8>,
-    /// Whether it carries a piece of content: these are counted for gates.
+    /// Whether the frame carries a piece of content; gates count these.
     pub(crate) is_piece: bool,
 }
 
@@ -236,12 +237,12 @@ impl Part {
     }
 }
 
-/// Tokens of an answer, at four bytes each.
+/// Returns the number of tokens of an answer, at four bytes each.
 pub(crate) fn output_tokens(parts: &[Part]) -> u64 {
     parts.iter().map(Part::len).sum::<usize>().div_ceil(4) as u64
 }
 
-/// A text in `chunks` nearly equal pieces of whole characters.
+/// Splits a text into `chunks` nearly equal pieces of whole characters.
 pub(crate) fn pieces(text: &str, chunks: usize) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     let size = characters.len().div_ceil(chunks).max(1);

@@ -1,4 +1,4 @@
-//! What the server answers, request by request.
+//! The server's answers, request by request.
 
 use crate::{RecordedRequest, Reply};
 use serde_json::Value;
@@ -9,7 +9,7 @@ type Answer = Box<dyn FnMut(&RecordedRequest) -> Reply + Send>;
 /// A queue of replies, or a function of the request.
 pub struct Script {
     queue: VecDeque<Reply>,
-    /// Asked once the queue is empty.
+    /// Called once the queue is empty.
     answer: Option<Answer>,
 }
 
@@ -26,30 +26,30 @@ impl Default for Script {
 }
 
 impl Script {
-    /// No replies yet.
+    /// Creates an empty script.
     pub fn new() -> Self {
         Self { queue: VecDeque::new(), answer: None }
     }
 
-    /// Every reply is a function of its request. A function without memory (see [`RecordedRequest::answers`])
-    /// also serves a client that is killed and started again.
+    /// Creates a script whose every reply is a function of its request. A stateless function (see
+    /// [`RecordedRequest::answers`]) also serves a client that is killed and restarted.
     pub fn from_fn(answer: impl FnMut(&RecordedRequest) -> Reply + Send + 'static) -> Self {
         Self::new().then_from_fn(answer)
     }
 
-    /// Next reply: says `text`.
+    /// Queues a reply that says `text`.
     #[must_use]
     pub fn text(self, text: impl Into<String>) -> Self {
         self.reply(Reply::text(text))
     }
 
-    /// Next reply: calls a tool.
+    /// Queues a reply that calls a tool.
     #[must_use]
     pub fn call(self, name: impl Into<String>, arguments: Value) -> Self {
         self.reply(Reply::call(name, arguments))
     }
 
-    /// Next reply: calls several tools at once.
+    /// Queues a reply that calls several tools at once.
     #[must_use]
     pub fn calls<'a>(self, calls: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
         let reply = calls
@@ -58,21 +58,21 @@ impl Script {
         self.reply(reply)
     }
 
-    /// Next reply.
+    /// Queues a reply.
     #[must_use]
     pub fn reply(mut self, reply: Reply) -> Self {
         self.queue.push_back(reply);
         self
     }
 
-    /// The same reply so many times.
+    /// Queues the same reply `count` times.
     #[must_use]
     pub fn times(mut self, count: usize, reply: &Reply) -> Self {
         self.queue.extend(std::iter::repeat_n(reply.clone(), count));
         self
     }
 
-    /// After the queued replies, a function of the request.
+    /// Answers with a function of the request once the queue is empty.
     #[must_use]
     pub fn then_from_fn(mut self, answer: impl FnMut(&RecordedRequest) -> Reply + Send + 'static) -> Self {
         self.answer = Some(Box::new(answer));
@@ -87,7 +87,7 @@ impl Script {
         self.queue.pop_front().or_else(|| self.answer.as_mut().map(|answer| answer(request)))
     }
 
-    /// Replies not yet given.
+    /// Returns the number of replies still queued.
     pub(crate) fn left(&self) -> usize {
         self.queue.len()
     }

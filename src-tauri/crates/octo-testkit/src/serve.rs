@@ -14,10 +14,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a reply may take.
+/// Maximum wait for a reply.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long the last output of an ended child may take.
+/// Maximum wait for the last output of an ended child.
 const REST: Duration = Duration::from_secs(5);
 
 /// A running child process that speaks NDJSON. Dropping it kills it.
@@ -32,11 +32,11 @@ pub struct Serve {
 /// How a child process ended.
 #[derive(Debug)]
 pub struct ServeExit {
-    /// Its status.
+    /// The exit status.
     pub status: ExitStatus,
-    /// All durable events it wrote.
+    /// All durable events the child wrote.
     pub events: Vec<Envelope>,
-    /// What it wrote to standard error.
+    /// The child's standard error.
     pub stderr: String,
 }
 
@@ -46,17 +46,17 @@ struct Heard {
     /// Errors without an id.
     complaints: Vec<ApiError>,
     events: Vec<Envelope>,
-    /// Lines that are none of the protocol.
+    /// Lines that do not belong to the protocol.
     noise: Vec<String>,
     stderr: String,
-    /// Standard output was closed.
+    /// Whether standard output was closed.
     ended: bool,
-    /// Standard error was closed.
+    /// Whether standard error was closed.
     silent: bool,
 }
 
 impl Serve {
-    /// Starts `binary` with `arguments` and `environment` added to (or put over) this process's own.
+    /// Starts `binary` with `arguments`; `environment` is added to this process's own and overrides it.
     ///
     /// # Panics
     ///
@@ -84,7 +84,7 @@ impl Serve {
         thread::spawn({
             let board = board.clone();
             move || {
-                // A killed child may leave half a line behind: it is kept as noise.
+                // A killed child may leave a partial line behind, which is kept as noise.
                 for line in BufReader::new(output).lines().map_while(Result::ok) {
                     board.update(|heard| heard.take(line));
                 }
@@ -107,13 +107,13 @@ impl Serve {
         Self { child, input, board, next: 1 }
     }
 
-    /// Sends a request without waiting; gives its id.
+    /// Sends a request without waiting and returns its id.
     pub fn send(&mut self, request: &Request) -> u64 {
         self.send_raw(&serde_json::to_value(request).expect("a request as JSON"))
     }
 
-    /// Sends any JSON as a request without waiting; gives its id. Needed also for requests that carry a
-    /// secret, which never becomes JSON by itself.
+    /// Sends any JSON as a request without waiting and returns its id. Requests that carry a secret need this
+    /// too, because a secret is never serialized to JSON.
     pub fn send_raw(&mut self, request: &Value) -> u64 {
         let id = self.next;
         self.next += 1;
@@ -121,14 +121,14 @@ impl Serve {
         id
     }
 
-    /// Sends a line as it is. A child that has ended takes none; that shows when the reply is awaited.
+    /// Sends a line as it is. A child that has ended does not read it; this shows when the reply is awaited.
     pub fn send_line(&mut self, line: &str) {
         if let Some(input) = &mut self.input {
             let _ = input.write_all(format!("{line}\n").as_bytes()).and_then(|()| input.flush());
         }
     }
 
-    /// Blocks until the reply to `id` is there.
+    /// Blocks until the reply to `id` arrives.
     ///
     /// # Panics
     ///
@@ -145,7 +145,7 @@ impl Serve {
     ///
     /// # Errors
     ///
-    /// What the child answered.
+    /// The child's error reply.
     pub fn request(&mut self, request: &Value) -> Result<Value, ApiError> {
         let id = self.send_raw(request);
         self.reply(id)
@@ -155,46 +155,47 @@ impl Serve {
     ///
     /// # Errors
     ///
-    /// What the child answered.
+    /// The child's error reply.
     pub fn call<C: Call>(&mut self, call: C) -> Result<C::Reply, ApiError> {
         let id = self.send(&call.into());
         self.reply(id).map(|reply| serde_json::from_value(reply).expect("a reply of the request's type"))
     }
 
-    /// All durable events so far.
+    /// Returns all durable events so far.
     pub fn events(&self) -> Vec<Envelope> {
         self.board.lock().events.clone()
     }
 
-    /// Errors that answered no request.
+    /// Returns the errors that answered no request.
     pub fn complaints(&self) -> Vec<ApiError> {
         self.board.lock().complaints.clone()
     }
 
-    /// Lines on standard output that are none of the protocol.
+    /// Returns the lines on standard output that do not belong to the protocol.
     pub fn noise(&self) -> Vec<String> {
         self.board.lock().noise.clone()
     }
 
-    /// What was written to standard error so far.
+    /// Returns the standard error output so far.
     pub fn stderr(&self) -> String {
         self.board.lock().stderr.clone()
     }
 
-    /// Blocks until an event, old or new, fits; gives the first that does.
+    /// Blocks until an event, old or new, matches, and returns the first match.
     ///
     /// # Panics
     ///
-    /// When none comes within `patience`, or the child ends without it.
+    /// When none arrives within `patience`, or the child ends without it.
     pub fn wait_for(&self, patience: Duration, fits: impl FnMut(&Envelope) -> bool) -> Envelope {
         self.wait_after(0, patience, fits).1
     }
 
-    /// As [`Serve::wait_for`], but only among events from the given place on; gives also the place after it.
+    /// Like [`Serve::wait_for`], but searches only the events from the given index on and also returns the
+    /// index after the match.
     ///
     /// # Panics
     ///
-    /// As [`Serve::wait_for`].
+    /// Like [`Serve::wait_for`].
     pub fn wait_after(
         &self,
         place: usize,
@@ -214,7 +215,7 @@ impl Serve {
         found.flatten().unwrap_or_else(|| self.fail("the awaited event did not come"))
     }
 
-    /// The child's process id.
+    /// Returns the child's process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -225,7 +226,7 @@ impl Serve {
         self.end()
     }
 
-    /// Closes its input and waits until it ends by itself; kills it after `patience`.
+    /// Closes the child's input and waits until it exits; kills it after `patience`.
     ///
     /// # Panics
     ///
@@ -245,7 +246,7 @@ impl Serve {
 
     fn end(&mut self) -> ServeExit {
         let status = self.child.wait().expect("the child's status");
-        // What it wrote last may still be on its way; a process it left behind may hold its output open.
+        // Its last output may still be in transit; a process it left behind may keep the output open.
         self.board.wait(REST, |heard| (heard.ended && heard.silent).then_some(()));
         let heard = std::mem::take(&mut *self.board.lock());
         ServeExit { status, events: heard.events, stderr: heard.stderr }
@@ -290,7 +291,7 @@ mod tests {
     use super::*;
     use octo_protocol::{Event, Topic};
 
-    /// A shell script in the child's place.
+    /// Starts a shell script in place of the child.
     fn child(script: &str) -> Serve {
         Serve::start(Path::new("/bin/sh"), ["-c", script], [("LC_ALL", "C")])
     }

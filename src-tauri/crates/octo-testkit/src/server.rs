@@ -29,12 +29,12 @@ use std::{
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// How long blocking waits last before the test fails.
+/// Timeout of blocking waits, after which the test fails.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A scripted model server on loopback that speaks all four protocols and refuses, as a strict provider does,
-/// whatever breaks their rules (see [`Fault`]). It runs on a thread of its own, so that async and blocking
-/// tests use it alike; dropping it ends it.
+/// A scripted model server on loopback that speaks all four protocols and, like a strict provider, refuses
+/// requests that break their rules (see [`Fault`]). It runs on its own thread, so that async and blocking tests
+/// use it alike; dropping it stops it.
 #[derive(Debug)]
 pub struct ModelServer {
     shared: Arc<Shared>,
@@ -43,17 +43,17 @@ pub struct ModelServer {
     thread: Option<thread::JoinHandle<()>>,
 }
 
-/// What a server insists on.
+/// Requirements a server enforces.
 #[derive(Clone, Debug, Default)]
 pub struct ServerOptions {
-    /// The key every request must carry; none takes any.
+    /// The key every request must carry; `None` accepts any.
     pub key: Option<String>,
     /// Whether earlier bytes of a conversation may change.
     pub prefix: PrefixRule,
-    /// What its prompt cache does; none for what the vendor of each protocol does.
+    /// Policy of its prompt cache; `None` uses that of each protocol's vendor.
     pub cache: Option<CachePolicy>,
-    /// How many of the newest requests are kept whole; none for all. Of the others only their number stays: a campaign
-    /// of hours would fill the memory with them.
+    /// Number of newest requests kept in full; `None` keeps all. Of older requests only the number is kept,
+    /// because a campaign of hours would fill the memory.
     pub recalls: Option<usize>,
 }
 
@@ -63,37 +63,37 @@ pub enum PrefixRule {
     /// A change is a fault.
     #[default]
     Frozen,
-    /// Changes are let through, for tests of what rewrites a conversation on purpose.
+    /// Changes are allowed, for tests that rewrite a conversation on purpose.
     Free,
 }
 
-/// A request that no strict provider would take. It was answered with status 400.
+/// A request that no strict provider would accept. It was answered with status 400.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The request's number.
     pub request: usize,
-    /// What is wrong with it.
+    /// Reason why the server refused it.
     pub reason: String,
 }
 
-/// What became of an answer.
+/// Outcome of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is not over.
+    /// The answer is still being sent.
     Open,
-    /// All of it was handed over.
+    /// All of it was sent.
     Sent,
-    /// The client left before it was over.
+    /// The client disconnected before the end.
     Dropped,
 }
 
-/// When a request came and its answer went.
+/// When a request arrived and its answer was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
-    /// Its head was read.
+    /// When its head was read.
     pub arrived: Instant,
-    /// The newest piece of a streamed answer was given to the connection: the last one, once the answer is over.
-    /// None before the first, and for an answer that does not stream.
+    /// When the newest piece of a streamed answer was passed to the connection; once the answer is over, the
+    /// last piece. `None` before the first piece and for an answer that does not stream.
     pub last_byte: Option<Instant>,
 }
 
@@ -121,7 +121,7 @@ impl ModelServer {
         Self::start_with(script, ServerOptions::default())
     }
 
-    /// Starts a server that insists on more.
+    /// Starts a server with these options.
     pub fn start_with(script: impl Into<Script>, options: ServerOptions) -> Self {
         let state = State {
             script: script.into(),
@@ -152,7 +152,7 @@ impl ModelServer {
         Self { shared, address, stop, thread: Some(thread) }
     }
 
-    /// The base address, good for all protocols: `http://127.0.0.1:PORT/v1`.
+    /// Returns the base address, valid for all protocols: `http://127.0.0.1:PORT/v1`.
     pub fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -162,32 +162,32 @@ impl ModelServer {
         self.shared.board.update(|state| state.script.push(reply));
     }
 
-    /// From now on conversations may go on from an earlier place than their end, for tests that take something back or
-    /// begin it again. What they keep must be as it was all the same.
+    /// From now on, allows conversations to continue from an earlier point than their end, for tests that go
+    /// back or start over. The part they keep must still be unchanged.
     pub fn take_steps_back(&self) {
         self.shared.board.update(|state| state.conversations.take_steps_back());
     }
 
-    /// How many queued replies were not given yet.
+    /// Returns the number of replies still queued.
     pub fn replies_left(&self) -> usize {
         self.shared.board.lock().script.left()
     }
 
-    /// All requests so far, refused ones too.
+    /// Returns all requests so far, including refused ones.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.board.lock().requests.clone()
     }
 
-    /// Waits until so many requests came in all.
+    /// Waits until `count` requests have arrived in total.
     pub async fn received(&self, count: usize) {
         self.shared.board.until(|state| (state.requests.len() >= count).then_some(())).await;
     }
 
-    /// Blocks until so many requests came in all.
+    /// Blocks until `count` requests have arrived in total.
     ///
     /// # Panics
     ///
-    /// When they do not come.
+    /// When they do not arrive.
     pub fn wait_received(&self, count: usize) {
         let came = self.shared.board.wait(PATIENCE, |state| (state.requests.len() >= count).then_some(()));
         assert!(came.is_some(), "only {} of {count} requests came", self.requests().len());
@@ -207,12 +207,12 @@ impl ModelServer {
         self.shared.board.wait(PATIENCE, |state| ended(state, request)).expect("the answer did not end")
     }
 
-    /// When each request so far came and its answer went.
+    /// Returns the timing of each request so far.
     pub fn timings(&self) -> Vec<Timing> {
         self.shared.board.lock().timings.clone()
     }
 
-    /// What was wrong so far.
+    /// Returns the faults found so far.
     pub fn faults(&self) -> Vec<Fault> {
         self.shared.board.lock().faults.clone()
     }
@@ -227,12 +227,13 @@ impl ModelServer {
         assert!(faults.is_empty(), "requests no provider would take: {faults:#?}");
     }
 
-    /// Moves the caches' clock; it never moves by itself.
+    /// Moves the caches' clock, which never moves otherwise.
     pub fn advance(&self, time: Duration) {
         self.shared.board.update(|state| state.caches.iter_mut().for_each(|(_, cache)| cache.advance(time)));
     }
 
-    /// The requests (by number) that read less than the cache held of their conversation, and why.
+    /// Returns the requests (by number) that read less than the cache held of their conversation, with the
+    /// reason.
     pub fn cache_misses(&self) -> Vec<(usize, SeenMiss)> {
         self.shared.board.lock().misses.clone()
     }
@@ -248,7 +249,7 @@ impl Drop for ModelServer {
     }
 }
 
-/// A cache for each protocol.
+/// Creates a cache for each protocol.
 fn caches(options: &ServerOptions) -> Vec<(Protocol, CacheSimulator)> {
     let protocols = [Protocol::Anthropic, Protocol::OpenaiChat, Protocol::OpenaiResponses, Protocol::Bedrock];
     let policy = |protocol| options.cache.clone().unwrap_or_else(|| CachePolicy::of(protocol));
@@ -269,7 +270,7 @@ type Body = BoxBody<Bytes, io::Error>;
 async fn serve(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     loop {
         let Ok((stream, _)) = listener.accept().await else { continue };
-        // Pieces must travel as they are written.
+        // Pieces must be sent as they are written.
         let _ = stream.set_nodelay(true);
         let shared = shared.clone();
         tokio::spawn(async move {
@@ -277,7 +278,7 @@ async fn serve(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
                 let shared = shared.clone();
                 async move { Ok::<_, Infallible>(answer(request, shared).await) }
             });
-            // An aborted body ends the connection with an error: that is what the script asked for.
+            // An aborted body ends the connection with an error, as the script asked.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(stream), service)
                 .await;
@@ -285,7 +286,8 @@ async fn serve(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// Notes that the client left, unless told otherwise before it goes.
+/// Sets an answer's outcome when dropped: `Dropped`, because the client disconnected, unless another was set
+/// before.
 struct Watch {
     shared: Arc<Shared>,
     request: usize,
@@ -356,7 +358,7 @@ async fn perform(
     mut watch: Watch,
 ) -> Response<Body> {
     match reply.kind {
-        // The client's leaving drops this future, and the watch with it.
+        // A client that disconnects drops this future, and the watch with it.
         Kind::Hang => std::future::pending().await,
         Kind::Error { status, name, message } => {
             let body = match protocol {
@@ -401,7 +403,7 @@ async fn perform(
             let pieces =
                 futures::stream::unfold((receiver, shared), move |(mut receiver, shared)| async move {
                     let piece = receiver.recv().await?;
-                    // Each takes the place of the one before; the last stays. Nobody waits for it.
+                    // Each time replaces the one before; the last remains. Nothing waits for it.
                     if let Some(timing) = shared.board.lock().timings.get_mut(number) {
                         timing.last_byte = Some(Instant::now());
                     }
@@ -414,7 +416,7 @@ async fn perform(
     }
 }
 
-/// How a stream goes out.
+/// Options for sending a stream.
 struct Way {
     holds: Vec<(usize, crate::Gate)>,
     pace: Option<Duration>,
@@ -450,7 +452,7 @@ async fn send(
                 return;
             }
             if cut == Cut::Abort {
-                // The head must be on its way before the connection is dropped.
+                // The head must be sent before the connection is dropped.
                 let _ = sender.reserve().await;
                 let _ = sender.send(Err(io::Error::other("the script cuts here"))).await;
             }
@@ -465,7 +467,7 @@ async fn send(
     watch.outcome = Outcome::Sent;
 }
 
-/// The frames after the last piece of content.
+/// Returns the number of frames after the last piece of content.
 fn terminal_frames(frames: &[Frame]) -> usize {
     frames.iter().rev().take_while(|frame| !frame.is_piece).count()
 }

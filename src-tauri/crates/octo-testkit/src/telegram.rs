@@ -1,4 +1,4 @@
-//! A small real server of Telegram's Bot API: what its documents say of the few methods Octo calls.
+//! A small real server of Telegram's Bot API: the few methods Octo calls, as documented.
 
 use serde_json::{Value, json};
 use std::{
@@ -10,11 +10,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long blocking waits last before the test fails.
+/// Timeout of blocking waits, after which the test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 const TOKEN: &str = "4242:AAtest_token-0123456789";
 
-/// A server on loopback, of an ephemeral port. It ends with the test's process.
+/// A server on a loopback port chosen by the system. It ends with the test's process.
 #[derive(Clone)]
 pub struct TelegramServer {
     address: SocketAddr,
@@ -24,13 +24,13 @@ pub struct TelegramServer {
 /// A message the bot sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TelegramPost {
-    /// Whose chat it went to.
+    /// The person whose chat received it.
     pub person: String,
-    /// Its words, with their markup.
+    /// The text with its markup.
     pub text: String,
-    /// Whether it came without a sound.
+    /// Whether it was sent silently.
     pub silent: bool,
-    /// What is written on its buttons, and what comes back when one is pressed.
+    /// Labels of its buttons, each with the data sent back when it is pressed.
     pub buttons: Vec<(String, String)>,
 }
 
@@ -46,13 +46,13 @@ struct State {
     updates: VecDeque<(i64, Value)>,
     posts: Vec<TelegramPost>,
     acknowledged: Vec<String>,
-    /// Requests for news, by the number of the one that is held open; an older one is ended.
+    /// Number of the update request that is held open; an older one is ended.
     polls: u64,
-    /// How the next messages are answered: with this status, or by no answer after they were taken.
+    /// Problems with the next messages: a refusal with a status, or no answer after the message was accepted.
     trouble: VecDeque<Trouble>,
     is_down: bool,
     files: Vec<(String, Vec<u8>)>,
-    /// So many requests for files are cut off.
+    /// Number of file requests that will be cut off.
     files_lost: u32,
 }
 
@@ -72,29 +72,29 @@ impl TelegramServer {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let shared = shared.clone();
-                // A client that leaves is no failure of the test.
+                // A client that disconnects does not fail the test.
                 thread::spawn(move || drop(serve(&stream, &shared)));
             }
         });
         server
     }
 
-    /// Its address, `http://127.0.0.1:<port>`.
+    /// Returns the address, `http://127.0.0.1:<port>`.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The bot's token.
+    /// Returns the bot's token.
     pub fn token(&self) -> &'static str {
         TOKEN
     }
 
-    /// Somebody writes to the bot.
+    /// Simulates a person who writes to the bot.
     pub fn write(&self, person: i64, text: &str) {
         self.happen(json!({ "message": message(person, json!({ "text": text })) }));
     }
 
-    /// Somebody sends the bot a file with a few words.
+    /// Simulates a person who sends the bot a file with a caption.
     pub fn send_file(&self, person: i64, name: &str, bytes: &[u8], words: &str) {
         let id = format!("file{}", self.state().files.len());
         self.state().files.push((id.clone(), bytes.to_vec()));
@@ -102,7 +102,7 @@ impl TelegramServer {
         self.happen(json!({ "message": message(person, json!({ "document": document, "caption": words })) }));
     }
 
-    /// Somebody presses a button.
+    /// Simulates a person who presses a button.
     pub fn press(&self, person: i64, data: &str) {
         let from = user(person);
         self.happen(
@@ -110,7 +110,7 @@ impl TelegramServer {
         );
     }
 
-    /// Something else happens: an update without its number.
+    /// Adds any other update, given without its number.
     pub fn happen(&self, mut update: Value) {
         let mut state = self.state();
         let number = state.next;
@@ -121,53 +121,53 @@ impl TelegramServer {
         self.shared.changed.notify_all();
     }
 
-    /// The service is not there: connections are closed at once.
+    /// Takes the service down: connections are closed at once.
     pub fn go_down(&self) {
         self.state().is_down = true;
         self.shared.changed.notify_all();
     }
 
-    /// It is there again.
+    /// Brings the service back up.
     pub fn come_up(&self) {
         self.state().is_down = false;
     }
 
-    /// The token is taken back.
+    /// Revokes the token.
     pub fn revoke(&self) {
         self.state().token.clear();
         self.shared.changed.notify_all();
     }
 
-    /// The next message of the bot is refused with this status.
+    /// Refuses the bot's next message with this status.
     pub fn refuse_next(&self, status: u16, retry_after: Option<u64>) {
         self.state().trouble.push_back(Trouble::Status(status, retry_after));
     }
 
-    /// The next message of the bot arrives, and the bot does not hear so.
+    /// Accepts the bot's next message without answering it.
     pub fn swallow_next_answer(&self) {
         self.state().trouble.push_back(Trouble::Silence);
     }
 
-    /// The next request for a file is cut off.
+    /// Cuts off the next request for a file.
     pub fn lose_next_file(&self) {
         self.state().files_lost += 1;
     }
 
-    /// What the bot sent so far.
+    /// Returns the messages the bot sent so far.
     pub fn posts(&self) -> Vec<TelegramPost> {
         self.state().posts.clone()
     }
 
-    /// What the bot said of presses so far.
+    /// Returns the bot's answers to button presses so far.
     pub fn acknowledged(&self) -> Vec<String> {
         self.state().acknowledged.clone()
     }
 
-    /// Waits until the bot sent something that fits.
+    /// Waits until the bot sent a message that matches.
     ///
     /// # Panics
     ///
-    /// When it does not for a minute.
+    /// When it does not within a minute.
     pub fn wait_for_post(&self, what: &str, fits: impl Fn(&TelegramPost) -> bool) -> TelegramPost {
         let until = Instant::now() + PATIENCE;
         let mut state = self.state();
@@ -181,11 +181,11 @@ impl TelegramServer {
         }
     }
 
-    /// Waits until the bot asked for what follows all that happened: it has it.
+    /// Waits until the bot asks for updates after all earlier ones, which means it has received them.
     ///
     /// # Panics
     ///
-    /// When it does not for a minute.
+    /// When it does not within a minute.
     pub fn wait_until_fetched(&self) {
         let until = Instant::now() + PATIENCE;
         let mut state = self.state();
@@ -245,7 +245,7 @@ fn serve(stream: &TcpStream, shared: &Shared) -> std::io::Result<()> {
     stream.write_all(&answer)
 }
 
-/// The answer; none where the connection is closed without one.
+/// Returns the answer, or `None` if the connection is closed without one.
 fn answer(path: &str, asked: &Value, shared: &Shared) -> Option<(u16, Vec<u8>)> {
     let mut state = shared.state.lock().unwrap_or_else(PoisonError::into_inner);
     if state.is_down {

@@ -1,4 +1,4 @@
-//! Why a request read less than it might have, in Anthropic's words (its beta of cache diagnostics, 2026).
+//! Why a request read less than it might have, with the names of Anthropic's cache-diagnostics beta (2026).
 
 use super::{
     policy::{CachePolicy, EffortKey, Origin},
@@ -12,39 +12,40 @@ use std::{
     time::Duration,
 };
 
-/// How many requests are remembered.
+/// Number of requests remembered for comparison.
 const REMEMBERED: usize = 64;
 
-/// Less was read than the conversation's last request left in the cache.
+/// A request that read less than the conversation's last request left in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenMiss {
-    /// The first segment that differs.
+    /// The first kind of segment that differs.
     pub reason: MissReason,
-    /// The first message (by index) that differs, where messages do.
+    /// Index of the first message that differs, if a message does.
     pub message: Option<usize>,
-    /// How many tokens might have been read beyond what was.
+    /// Number of further tokens that might have been read.
     pub tokens: u64,
 }
 
-/// Anthropic's six names.
+/// Reasons for a miss; Anthropic's six names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MissReason {
     /// The tools differ.
     ToolsChanged,
     /// The system prompt differs.
     SystemChanged,
-    /// The model, or the effort where it counts, differs.
+    /// The model differs, or the effort where it is part of the cache key.
     ModelChanged,
-    /// A message differs, or how the conversation is read.
+    /// A message differs, or the way the conversation is read.
     MessagesChanged,
-    /// What the last request left has expired.
+    /// The entry left by the last request has expired.
     PreviousMessageNotFound,
-    /// Nothing differs: it was too short, too far back, not yet visible, or bad luck.
+    /// Nothing differs: the prefix was too short, too far back or not yet visible, or the cache missed by
+    /// chance.
     Unavailable,
 }
 
 impl MissReason {
-    /// As it is written.
+    /// Returns the name as it appears on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ToolsChanged => "tools_changed",
@@ -63,7 +64,7 @@ impl fmt::Display for MissReason {
     }
 }
 
-/// What requests were like.
+/// Traces of earlier requests.
 #[derive(Debug, Default)]
 pub(super) struct Traces {
     seen: VecDeque<Trace>,
@@ -77,17 +78,17 @@ struct Trace {
     tools: u64,
     system: u64,
     messages: Vec<u64>,
-    /// The message with which a sub-agent began; none in a conversation that is none's.
+    /// The message with which a sub-agent began; `None` outside a sub-agent's conversation.
     fork: Option<u64>,
-    /// The messages whose end the cache holds.
+    /// Number of messages covered by the cached prefix.
     covered: usize,
-    /// Tokens left in the cache.
+    /// Number of tokens left in the cache.
     left: u64,
     expires: Duration,
 }
 
 impl Traces {
-    /// Compares a request with the one it goes on from, and remembers it.
+    /// Compares a request with the one it continues, and remembers it.
     pub(super) fn note(
         &mut self,
         model: &str,
@@ -102,7 +103,7 @@ impl Traces {
             let same = |place: usize| {
                 before.messages.get(place).is_some_and(|own| trace.messages.get(place) == Some(own))
             };
-            // A parent does not go on from what its sub-agent said, nor one sub-agent from another.
+            // A parent does not continue its sub-agent's messages, nor one sub-agent another's.
             let own = before.fork.is_none() || before.fork == trace.fork;
             own && (same(0) || same(1))
         };

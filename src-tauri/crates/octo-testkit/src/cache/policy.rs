@@ -1,4 +1,4 @@
-//! What the providers' caches do, as data.
+//! The rules of providers' caches, as data.
 
 use octo_protocol::{Protocol, Usage};
 use std::time::Duration;
@@ -6,94 +6,95 @@ use std::time::Duration;
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// What a provider's prompt cache does. The constructors are the providers' published rules of autumn 2026;
-/// where sources disagree, the stricter reading.
+/// The rules of a provider's prompt cache. The constructors follow the providers' published rules of autumn
+/// 2026; where sources disagree, they take the stricter reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CachePolicy {
-    /// How prefixes get in and are found.
+    /// How prefixes are written and found.
     pub writing: Writing,
-    /// Whether an effort has entries of its own.
+    /// Whether each effort has its own entries.
     pub effort: EffortKey,
-    /// The shortest prefix that is kept, in tokens.
+    /// The shortest prefix that is cached, in tokens.
     pub minimum: u64,
     /// How long entries live.
     pub lives: Lives,
-    /// From when on an entry can be read.
+    /// When an entry becomes readable.
     pub visible: Visibility,
-    /// Whether what could be read is read.
+    /// Whether a readable entry is always read.
     pub certainty: Certainty,
-    /// Which requests meet on one machine.
+    /// Which requests reach the same machine.
     pub routing: Routing,
-    /// What tokens cost.
+    /// Prices of tokens.
     pub prices: CachePrices,
 }
 
-/// How prefixes get into a cache and are found there.
+/// How prefixes are written to a cache and found there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
-    /// They do not.
+    /// Nothing is cached.
     Never,
-    /// Behind every segment, for ever: no provider does, it is what the others are measured by.
+    /// After every segment, without expiry. No provider does this; it is the yardstick for the others.
     Everywhere,
-    /// One entry per marker; found by walking back from each marker.
+    /// One entry per marker; lookups walk back from each marker.
     Markers {
-        /// Markers a request may have. One more is refused.
+        /// Maximum number of markers in a request; one more is refused.
         limit: usize,
-        /// How far back is looked from a marker.
+        /// How far a lookup walks back from a marker.
         lookback: Lookback,
     },
-    /// One entry per breakpoint, of which the newest eligible message has one by itself unless the request says
-    /// otherwise; found exactly there.
+    /// One entry per breakpoint, found only exactly there. The newest eligible message gets a breakpoint
+    /// automatically unless the request says otherwise.
     Breakpoints {
-        /// Breakpoints a request may have, its own included. One more is refused.
+        /// Maximum number of breakpoints in a request, the automatic one included; one more is refused.
         limit: usize,
-        /// How many of the conversation's latest breakpoints are looked at.
+        /// Number of the conversation's latest breakpoints that are looked up.
         lookback: usize,
     },
-    /// Every multiple of the step; the longest common beginning is found.
+    /// An entry at every multiple of the step; a lookup finds the longest common prefix.
     Steps {
-        /// In tokens.
+        /// Step size in tokens.
         step: u64,
     },
-    /// The end of the input and the end of the output, and what is seen to begin two requests; found as a whole.
+    /// One entry at the end of the input, one at the end of the output, and one for each prefix seen in two
+    /// requests; found only as a whole.
     Units {
-        /// In which steps common beginnings are noticed, in tokens.
+        /// Granularity at which common prefixes are noticed, in tokens.
         step: u64,
     },
 }
 
-/// How far back is looked from a marker, its own place included.
+/// How far a lookup walks back from a marker, the marker's own position included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookback {
-    /// So many positions: calls in a row are one, and so are results in a row.
+    /// This many positions: consecutive calls count as one, and so do consecutive results.
     Positions(usize),
-    /// So many blocks.
+    /// This many blocks.
     Blocks(usize),
 }
 
-/// Whether an effort has entries of its own.
+/// Whether each effort has its own entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffortKey {
-    /// Another effort finds nothing.
+    /// A request with another effort finds nothing.
     Counts,
-    /// It makes no difference.
+    /// The effort makes no difference.
     Ignored,
 }
 
 /// How long entries live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lives {
-    /// Unless more is asked for.
+    /// Default lifetime.
     pub short: Duration,
-    /// What may be asked for instead.
+    /// Longer lifetime a request may ask for.
     pub long: Option<Duration>,
-    /// At most, however often it is read.
+    /// Maximum lifetime, however often the entry is read.
     pub most: Option<Duration>,
-    /// From when it counts.
+    /// The moment from which the lifetime counts.
     pub origin: Origin,
 }
 
-/// From when a life counts.
+/// The moment from which a lifetime counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The start of the request that wrote or read the entry.
@@ -102,63 +103,64 @@ pub enum Origin {
     FirstToken,
 }
 
-/// From when on an entry can be read.
+/// When an entry becomes readable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// The first token of the answer to the request that wrote it.
+    /// At the first token of the answer to the request that wrote it.
     FirstToken,
-    /// So long after that.
+    /// This long after that token.
     Later(Duration),
 }
 
-/// Whether what could be read is read.
+/// Whether a readable entry is always read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Certainty {
     /// Always.
     Sure,
-    /// With a probability, and the seed of the dice.
+    /// With a probability; `seed` starts the random sequence.
     Chance {
         /// From 0 to 1.
         probability: f64,
-        /// The same seed gives the same dice.
+        /// The same seed gives the same sequence.
         seed: u64,
     },
 }
 
-/// Which requests meet on one machine.
+/// Which requests reach the same machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Routing {
-    /// All.
+    /// All of them.
     One,
     /// Those with the same first 256 tokens and the same key.
     ByKey {
-        /// How many a minute one machine takes; what is more goes to the next, which knows nothing.
+        /// Requests per minute one machine accepts; the surplus is sent to the next machine, whose cache is
+        /// empty.
         per_minute: Option<u32>,
     },
 }
 
-/// What a million tokens cost, in dollars.
+/// Prices of a million tokens, in dollars.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CachePrices {
-    /// Input paid in full.
+    /// Input at the full price.
     pub input: f64,
     /// Output.
     pub output: f64,
     /// Input written to the cache.
     pub write: f64,
-    /// Input written to the cache for the long life.
+    /// Tokens written with the long lifetime.
     pub write_long: f64,
     /// Input read from the cache.
     pub read: f64,
 }
 
 impl CachePrices {
-    /// Claude Sonnet's: the usual multiples of 1.25, 2 and 0.1 (2026).
+    /// Prices of Claude Sonnet, with the usual multiples of 1.25, 2 and 0.1 (2026).
     pub const SONNET: Self = Self { input: 3.0, output: 15.0, write: 3.75, write_long: 6.0, read: 0.3 };
-    /// The same without a fee for writing.
+    /// The same prices without a fee for cache writes.
     pub const FREE_WRITES: Self = Self { write: 3.0, write_long: 3.0, ..Self::SONNET };
 
-    /// What a call cost in dollars, of whose writes `long` tokens were for the long life.
+    /// Returns the cost of a call in dollars. `long` of its written tokens have the long lifetime.
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     pub fn cost(&self, usage: &Usage, long: u64) -> f64 {
         let Usage { input, cache_read, cache_write, output } = *usage;
@@ -186,14 +188,14 @@ impl CachePolicy {
         }
     }
 
-    /// Bedrock's Converse: as Anthropic's, but a marker looks at twenty blocks, however they are grouped.
+    /// Bedrock's Converse: like Anthropic's, but a marker looks back twenty blocks, however they are grouped.
     pub fn bedrock() -> Self {
         let writing = Writing::Markers { limit: 4, lookback: Lookback::Blocks(20) };
         Self { writing, ..Self::anthropic() }
     }
 
-    /// OpenAI's models before GPT-5.6: by itself from 1,024 tokens on, in steps of 128, for five idle minutes
-    /// and an hour at most.
+    /// OpenAI's models before GPT-5.6: automatic from 1,024 tokens, in steps of 128, for five idle minutes and
+    /// an hour at most.
     pub fn openai_automatic() -> Self {
         Self {
             writing: Writing::Steps { step: 128 },
@@ -205,7 +207,7 @@ impl CachePolicy {
         }
     }
 
-    /// OpenAI's models from GPT-5.6 on: breakpoints, for half an hour from their last use.
+    /// OpenAI's models from GPT-5.6 on: breakpoints that live for half an hour after their last use.
     pub fn openai_breakpoints() -> Self {
         Self {
             writing: Writing::Breakpoints { limit: 4, lookback: 80 },
@@ -215,7 +217,7 @@ impl CachePolicy {
         }
     }
 
-    /// DeepSeek: units on disk, which are read as a whole, for hours at least.
+    /// DeepSeek: units on disk that are read only as a whole and live for hours at least.
     pub fn deepseek() -> Self {
         Self {
             writing: Writing::Units { step: 64 },
@@ -227,7 +229,7 @@ impl CachePolicy {
         }
     }
 
-    /// Gemini's implicit cache: the longest common beginning, without a promise. The probability and the step
+    /// Gemini's implicit cache: the longest common prefix, without a guarantee. The probability and the step
     /// are assumptions.
     pub fn gemini(seed: u64) -> Self {
         Self {
@@ -241,7 +243,7 @@ impl CachePolicy {
         }
     }
 
-    /// The best there could be at these prices: each token is written once and read ever after.
+    /// The best possible cache at these prices: each token is written once and read from then on.
     pub fn ideal(prices: CachePrices) -> Self {
         let years = 10_000 * HOUR;
         Self {
@@ -258,8 +260,8 @@ impl CachePolicy {
         Self { writing: Writing::Never, prices: CachePrices::FREE_WRITES, ..Self::anthropic() }
     }
 
-    /// What the vendor of a protocol does. A server's clock stands still unless it is moved, so that requests
-    /// are not counted by the minute.
+    /// Returns the policy of the protocol's vendor. A server's clock does not run on its own, so requests are
+    /// not counted per minute.
     pub fn of(protocol: Protocol) -> Self {
         match protocol {
             Protocol::Anthropic => Self::anthropic(),

@@ -3,15 +3,15 @@
 use octo_protocol::Protocol;
 use serde_json::{Map, Value};
 
-/// A request, taken apart.
+/// A request split into segments.
 #[derive(Debug)]
 pub(super) struct Segments {
     pub(super) effort: String,
-    /// Steers requests to machines.
+    /// Key that routes requests to machines.
     pub(super) key: String,
-    /// What is part of the prefix from the first message on, beside the messages.
+    /// Settings that, together with the messages, belong to the prefix from the first message on.
     pub(super) manner: String,
-    /// Whether the server adds a breakpoint of its own.
+    /// Whether the server adds its own breakpoint.
     pub(super) own_breakpoint: bool,
     pub(super) all: Vec<Segment>,
 }
@@ -21,10 +21,10 @@ pub(super) struct Segment {
     pub(super) section: Section,
     pub(super) side: Side,
     pub(super) run: Run,
-    /// Its bytes, without markers.
+    /// The segment's bytes without markers.
     pub(super) text: String,
     pub(super) mark: Option<Mark>,
-    /// Whether a marker may stand on it.
+    /// Whether the segment may carry a marker.
     pub(super) may_be_marked: bool,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Segment {
 pub(super) enum Section {
     Tools,
     System,
-    /// Of the message with this index.
+    /// Part of the message with this index.
     Message(usize),
 }
 
@@ -43,7 +43,7 @@ pub(super) enum Side {
     Model,
 }
 
-/// Calls in a row are one position, and so are results in a row.
+/// Consecutive calls are one position, and so are consecutive results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Run {
     Calls,
@@ -57,7 +57,7 @@ pub(super) enum Mark {
     Long,
 }
 
-/// The fields markers are in.
+/// The fields that carry markers.
 const MARKS: [&str; 2] = ["cache_control", "prompt_cache_breakpoint"];
 
 impl Segments {
@@ -92,7 +92,7 @@ fn list<'a>(body: &'a Value, path: &str) -> impl Iterator<Item = &'a Value> {
     body.pointer(path).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// The blocks of a content that may be plain text.
+/// Returns the blocks of a content, which may also be plain text.
 fn blocks(content: &Value) -> Vec<Value> {
     match content {
         Value::Array(blocks) => blocks.clone(),
@@ -211,7 +211,7 @@ fn mark(marker: &Value) -> Mark {
     if marker["ttl"] == "1h" { Mark::Long } else { Mark::Short }
 }
 
-/// Takes the marker off a block, and off the parts of its content; a tool's own parameters are left alone.
+/// Removes the marker from a block and from the parts of its content; leaves a tool's own parameters alone.
 fn take_mark(value: &mut Value) -> Option<Mark> {
     match value {
         Value::Array(parts) => parts.iter_mut().filter_map(take_mark).next_back(),

@@ -1,4 +1,4 @@
-//! The cache itself: entries by what their prefix is, for whom, and until when.
+//! The cache itself: entries keyed by prefix and owner, with an expiry.
 
 use super::{
     diagnosis::{SeenMiss, Traces},
@@ -14,32 +14,32 @@ use std::{
     time::Duration,
 };
 
-/// Bytes of a token.
+/// Bytes per token.
 pub(super) const TOKEN: usize = 4;
-/// What requests are sent to one machine by, in tokens.
+/// Number of leading tokens that decide which machine gets a request.
 const ROUTED_BY: usize = 256;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A provider's prompt cache. Its clock stands still unless it is moved. A token is four bytes.
+/// A provider's prompt cache. Its clock moves only when the test moves it. A token is four bytes.
 #[derive(Debug)]
 pub struct CacheSimulator {
     policy: CachePolicy,
     now: Duration,
     entries: HashMap<Key, Entry>,
-    /// Every prefix that ever had a breakpoint: those are counted, alive or not.
+    /// Every prefix that ever had a breakpoint; expired ones count too.
     breakpoints: HashSet<Key>,
-    /// The lengths of units, in bytes.
+    /// Lengths of units, in bytes.
     unit_lengths: BTreeSet<usize>,
-    /// Prefixes seen, to notice when two requests begin alike.
+    /// Prefixes seen so far, to notice when two requests begin alike.
     beginnings: HashSet<Key>,
-    /// Inputs whose output is a unit too: it ends with the model's message that follows.
+    /// Inputs whose output becomes a unit too, ending with the model message that follows.
     open_outputs: HashMap<Key, Entry>,
     recent: HashMap<u64, VecDeque<Duration>>,
     dice: u64,
     traces: Traces,
 }
 
-/// For whom a prefix is kept, and the hash of it, which stands for its length too.
+/// Owner of a prefix, and a hash that covers its content and length.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     scope: u64,
@@ -53,18 +53,18 @@ struct Entry {
     visible: Duration,
     expires: Duration,
     life: Duration,
-    /// When it goes, however often it is read.
+    /// Time at which the entry expires, however often it is read.
     ends: Option<Duration>,
 }
 
-/// What a request was given, and what it will leave behind once it streams.
+/// The usage billed for a request, and the entries it will write once it streams.
 #[derive(Debug, Default)]
 pub struct Served {
-    /// Its input by class, and no output.
+    /// Input tokens by class, without output.
     pub usage: Usage,
-    /// How many of the written tokens are for the long life.
+    /// Number of written tokens with the long lifetime.
     pub written_long: u64,
-    /// Why less was read than the conversation's last request left; none where it was not less.
+    /// Why the request read less than the conversation's last request left; `None` if it did not read less.
     pub miss: Option<SeenMiss>,
     start: Duration,
     writes: Vec<Write>,
@@ -89,7 +89,7 @@ enum WriteKind {
     Beginning,
 }
 
-/// The place after a segment.
+/// The position after a segment.
 struct Place<'a> {
     segment: &'a Segment,
     key: Key,
@@ -98,7 +98,7 @@ struct Place<'a> {
 }
 
 impl CacheSimulator {
-    /// An empty cache.
+    /// Creates an empty cache.
     pub fn new(policy: CachePolicy) -> Self {
         let dice = match policy.certainty {
             Certainty::Sure => 0,
@@ -118,12 +118,12 @@ impl CacheSimulator {
         }
     }
 
-    /// What it goes by.
+    /// Returns the policy.
     pub fn policy(&self) -> &CachePolicy {
         &self.policy
     }
 
-    /// The time since it was made.
+    /// Returns the time since the cache was created.
     pub fn now(&self) -> Duration {
         self.now
     }
@@ -133,22 +133,23 @@ impl CacheSimulator {
         self.now += time;
     }
 
-    /// A recorded request as a whole: it is asked, and streams at once.
+    /// Replays a recorded request: serves it and streams it at once.
     ///
     /// # Errors
     ///
-    /// What the provider would refuse.
+    /// The provider's reason to refuse it.
     pub fn replay(&mut self, request: &RecordedRequest) -> Result<Served, String> {
         let mut served = self.serve(request.protocol, request.model(), &request.body)?;
         self.stream(&mut served);
         Ok(served)
     }
 
-    /// What a request reads and will write, and what it is billed.
+    /// Returns the tokens a request reads, will write and is billed for.
     ///
     /// # Errors
     ///
-    /// What the provider would refuse: too many markers, a marker where none may be, lives in the wrong order.
+    /// The provider's reason to refuse it: too many markers, a marker on a block that may carry none, lifetimes
+    /// in the wrong order.
     pub fn serve(&mut self, protocol: Protocol, model: &str, body: &Value) -> Result<Served, String> {
         let segments = Segments::of(protocol, body);
         let scope = self.scope(&segments);
@@ -181,7 +182,7 @@ impl CacheSimulator {
         Ok(served)
     }
 
-    /// The request streams: what it wrote can be read from now on.
+    /// Marks the request as streaming: its entries become readable.
     pub fn stream(&mut self, served: &mut Served) {
         let visible = match self.policy.visible {
             Visibility::FirstToken => self.now,
@@ -193,7 +194,7 @@ impl CacheSimulator {
         };
         for Write { key, length: _, life, kind } in served.writes.drain(..) {
             let alive = self.entries.get(&key).filter(|entry| entry.expires > served.start);
-            // A hit renews an entry for the length it has, and makes no longer one of it.
+            // A hit renews an entry for its own lifetime and never lengthens it.
             let (life, visible) = alive.map_or((life, visible), |entry| (entry.life, entry.visible));
             let ends = match alive {
                 Some(entry) => entry.ends,
@@ -277,7 +278,7 @@ impl CacheSimulator {
                 Some(Mark::Long) => self.policy.lives.long.unwrap_or(self.policy.lives.short),
                 Some(Mark::Short) | None => self.policy.lives.short,
             };
-            // What was not paid for lives no longer than what was read.
+            // Tokens that were not paid for live no longer than the entry that was read.
             if place.tokens <= read { hit_life.map_or(asked, |life| life.min(asked)) } else { asked }
         };
         let writes = writes.iter().map(|place| place.write(life(place), WriteKind::Plain)).collect();
@@ -327,7 +328,7 @@ impl CacheSimulator {
         Ok(Served { usage, writes, ..Served::default() })
     }
 
-    /// The marked places that are long enough to be kept.
+    /// Returns the marked positions that are long enough to be cached.
     fn kept<'a, 'b>(&self, places: &'a [Place<'b>], marked: &[usize]) -> Vec<&'a Place<'b>> {
         marked
             .iter()
@@ -371,7 +372,7 @@ impl CacheSimulator {
         let mut lengths: BTreeSet<usize> = self.unit_lengths.range(..=all).copied().collect();
         lengths.extend(steps.iter().chain(ends.keys()));
         let stops = prefixes(places, lengths);
-        // Outputs whose end is known by now become units.
+        // Outputs whose end is now known become units.
         for (key, bytes) in &stops {
             let Some(place) = ends.get(bytes) else { continue };
             let Some(entry) = self.open_outputs.get(key).copied() else { continue };
@@ -396,7 +397,7 @@ impl CacheSimulator {
             kind,
         };
         let mut writes = Vec::new();
-        // What begins two requests is a unit from now on.
+        // A prefix shared by two requests becomes a unit.
         let in_steps = || stops.iter().filter(|(_, bytes)| steps.contains(bytes));
         let alike = in_steps().take_while(|(key, _)| self.beginnings.contains(key)).last();
         writes.extend(alike.map(|stop| write(stop, WriteKind::Unit { bytes: stop.1 })));
@@ -471,7 +472,8 @@ fn places(segments: &Segments, key: impl Fn(u64) -> Key) -> Vec<Place<'_>> {
         .collect()
 }
 
-/// The keys of the request's beginnings of these lengths, in bytes, with the length; rising.
+/// Returns the keys of the request's prefixes of these lengths (in bytes) with their length, in ascending
+/// order.
 fn prefixes(places: &[Place<'_>], lengths: impl IntoIterator<Item = usize>) -> Vec<(Key, usize)> {
     let mut found = Vec::new();
     let mut hasher = blake3::Hasher::new();
@@ -497,7 +499,7 @@ fn length(places: &[Place<'_>]) -> usize {
     places.iter().map(|place| place.segment.text.len()).sum()
 }
 
-/// The multiples of a step from a minimum on, in bytes.
+/// Returns the multiples of a step from a minimum on, in bytes.
 fn multiples(step: u64, minimum: u64, length: usize) -> impl Iterator<Item = usize> {
     let (step, minimum) = (step.max(1) as usize * TOKEN, minimum as usize * TOKEN);
     (minimum.max(1).div_ceil(step)..=length / step).map(move |count| count * step)

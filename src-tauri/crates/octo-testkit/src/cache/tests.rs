@@ -60,7 +60,7 @@ fn a_marker_reads_what_an_earlier_marker_wrote() {
     let second = ask(&mut cache, &marked(2000, 3, &[0, 2])).usage;
     assert_eq!(second.cache_read, first.cache_write);
     assert!(second.cache_write > 0 && second.input == 0);
-    // An entry is written at markers only: nothing is found between.
+    // Entries are written at markers only; nothing between them is found.
     let third = ask(&mut cache, &marked(2000, 2, &[1])).usage;
     assert_eq!(third.cache_read, first.cache_write);
 }
@@ -84,7 +84,8 @@ fn nineteen_positions_are_looked_back_and_twenty_are_not() {
     }
 }
 
-/// A batch of so many calls and their results behind a first message, marked at its end only or there too.
+/// Builds a batch of `count` calls and their results after a first message, with a marker at its end and, if
+/// `first_marked`, on the first message too.
 fn batch(count: usize, first_marked: bool) -> Value {
     let calls: Vec<Value> = (0..count)
         .map(|id| json!({ "type": "tool_use", "id": format!("t{id}"), "name": "grep", "input": {} }))
@@ -121,7 +122,7 @@ fn five_minutes_count_from_the_start_of_the_request() {
         let mut cache = simulator(CachePolicy::anthropic());
         let body = marked(2000, 1, &[0]);
         let mut served = cache.serve(ANTHROPIC, "m", &body).unwrap();
-        // Its first token takes four minutes; the entry has one left then.
+        // The first token takes four minutes; the entry then has one minute left.
         cache.advance(Duration::from_secs(240));
         cache.stream(&mut served);
         cache.advance(Duration::from_secs(after - 240));
@@ -137,14 +138,14 @@ fn reading_renews_for_the_same_length() {
         cache.advance(Duration::from_secs(299));
         assert!(ask(&mut cache, &marked(2000, 1, &[0])).usage.cache_read > 0);
     }
-    // Asking for an hour now is not paid for, and not had.
+    // A request for an hour now is neither billed nor granted.
     cache.advance(Duration::from_secs(299));
     let hour = request(2000, 1, &[(0, long())]);
     let served = ask(&mut cache, &hour);
     assert!(served.usage.cache_read > 0 && served.usage.cache_write == 0 && served.written_long == 0);
     cache.advance(Duration::from_secs(301));
     assert_eq!(ask(&mut cache, &hour).usage.cache_read, 0);
-    // Written for an hour, it lives for one, and again after a read.
+    // Written for an hour, the entry lives for an hour, and for another after a read.
     for _ in 0..2 {
         cache.advance(Duration::from_secs(3599));
         assert!(ask(&mut cache, &marked(2000, 1, &[0])).usage.cache_read > 0);
@@ -381,7 +382,7 @@ fn a_unit_is_read_as_a_whole() {
     assert_eq!(ask_chat(&mut cache, &body("second")), 0);
     let read = ask_chat(&mut cache, &body("third"));
     assert!((1984..=2060).contains(&read), "{read}");
-    // The whole of what was sent is a unit, and what was answered to it.
+    // The whole input is a unit, and so is the output.
     let whole = ask_chat(&mut cache, &body("third"));
     assert!(whole > read);
     let asked = format!("{shared}third");
@@ -432,7 +433,7 @@ fn the_two_generations_of_openai_on_the_same_trace() {
         assert_eq!(old.cache_read % 128, 0);
         assert_eq!(new.input, 0, "all is written up to the newest message");
         assert_eq!(new.cache_read > 0, step > 0);
-        // The step is lost on the one side, nothing on the other: the breakpoint is exact.
+        // One side loses the step, the other nothing: its breakpoint is exact.
         assert!(new.cache_read >= old.cache_read && new.cache_read - old.cache_read < 128 + 256);
     }
     // Half an hour against five minutes.
@@ -446,7 +447,7 @@ fn the_two_generations_of_openai_on_the_same_trace() {
     let back = responses(4, &[], true);
     assert!(ask_responses(&mut before, &back).cache_read > 0);
     assert!(ask_responses(&mut after, &back).cache_read > 0);
-    // A message in the middle changes: only the one falls back to what is unmarked before it.
+    // A message in the middle changes: only the first cache falls back to the unmarked part before it.
     let mut changed = responses(7, &[], true);
     changed["input"][1]["content"][0]["text"] = json!("new");
     assert!(ask_responses(&mut before, &changed).cache_read > 0);
@@ -526,7 +527,7 @@ fn cache_points_are_markers() {
     assert!(ask(&body(30, Some("1h"))).written_long > 0);
 }
 
-/// The rolling markers of most harnesses: the last two of the person's messages.
+/// The rolling markers of most harnesses: on the last two user messages.
 fn rolling(body: &mut Value) {
     let messages = body["messages"].as_array_mut().unwrap();
     let persons = messages.iter_mut().rev().filter(|message| message["role"] == "user").take(2);
@@ -536,7 +537,7 @@ fn rolling(body: &mut Value) {
     }
 }
 
-/// A conversation of so many turns as a request of each protocol.
+/// Builds a conversation of `turns` turns as a request of each protocol.
 fn grown(turns: usize, sizes: &[usize]) -> [(Protocol, Value); 4] {
     let said: Vec<String> = (0..2 * turns - 1)
         .map(|index| format!("message {index} {}", "z".repeat(sizes[index % sizes.len()])))
@@ -652,7 +653,7 @@ proptest! {
         let served = ask(&mut cache, &body);
         prop_assert_eq!(served.usage.total_input(), total);
         prop_assert!(served.written_long <= served.usage.cache_write);
-        // A, B and C: what is written ends at the last marker, the hour's part at the last of an hour.
+        // A, B and C: the written part ends at the last marker, the hour's part at the last marker for an hour.
         if marks.is_empty() { prop_assert_eq!(served.usage.cache_write, 0) }
         if !marks.iter().any(|(_, mark)| *mark == long()) { prop_assert_eq!(served.written_long, 0) }
         let prices = CachePrices::SONNET;

@@ -1,11 +1,11 @@
-//! What a strict provider would take, and what is answered to it.
+//! Decides which requests a strict provider would accept, and how they are answered.
 
 use super::{Fault, PrefixRule, ServerOptions, State, cache_of};
 use crate::{RecordedRequest, Reply, cache::Served, frozen::Prefix, pairing};
 use octo_protocol::Protocol;
 use serde_json::Value;
 
-/// What will be answered, settled in one step so that parallel requests cannot mix.
+/// The planned answer, decided in one step so that parallel requests cannot mix.
 pub(super) struct Plan {
     pub(super) reply: Reply,
     pub(super) served: Served,
