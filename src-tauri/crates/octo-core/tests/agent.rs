@@ -1,7 +1,7 @@
-//! The agent against a scripted model server, through the application's own door.
+//! The agent against a scripted model server, through the application's public API.
 //!
-//! The server refuses unpaired tool calls and any changed byte in a conversation's prefix, so every test
-//! here is also a test of those two.
+//! The server refuses unpaired tool calls and any changed byte in a conversation's prefix, so every test here
+//! also tests those two.
 #![expect(clippy::expect_used, clippy::unwrap_used, clippy::panic, reason = "tests report by failing")]
 
 mod agent {

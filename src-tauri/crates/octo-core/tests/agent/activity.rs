@@ -1,4 +1,4 @@
-//! How many turns work at once, the line of those that wait for a place, and the list of all that runs.
+//! The number of turns that run at once, the queue of waiting turns, and the list of all running work.
 
 mod parts;
 
@@ -25,7 +25,8 @@ fn queued(ahead: u32) -> ActivityStatus {
     ActivityStatus::Queued { ahead }
 }
 
-/// A gate for each of these, and a script that holds the answer to a message at its gate and answers all others.
+/// Creates a gate for each name, and a script that holds the answer to a message with that name and answers all
+/// others.
 fn gated<const N: usize>(names: [&'static str; N]) -> (Script, [Gate; N]) {
     let gates = names.map(|_| Gate::new());
     let by_name: HashMap<&str, Gate> = names.into_iter().zip(gates.clone()).collect();
@@ -39,7 +40,7 @@ fn gated<const N: usize>(names: [&'static str; N]) -> (Script, [Gate; N]) {
     (script, gates)
 }
 
-/// What the person said last.
+/// Returns the person's last message.
 fn asked(request: &RecordedRequest) -> String {
     request.user_text().lines().last().unwrap_or_default().trim().to_owned()
 }
@@ -56,7 +57,7 @@ async fn state(rig: &Rig) -> ActivityState {
     rig.octo.call(GetActivity {}).await.unwrap()
 }
 
-/// How each session's turn stands, by its title, in the order of the list.
+/// Returns the status of each session's turn, by its title, in the order of the list.
 async fn standing(rig: &Rig) -> Vec<(String, ActivityStatus)> {
     state(rig).await.rows.into_iter().map(|row| (row.name, row.status)).collect()
 }
@@ -65,7 +66,7 @@ fn told(rows: &[(&str, ActivityStatus)]) -> Vec<(String, ActivityStatus)> {
     rows.iter().map(|(name, status)| ((*name).to_owned(), *status)).collect()
 }
 
-/// The list as a window hears of it, once it fits.
+/// Returns the list as a window receives it, once it matches.
 async fn heard(rig: &Rig, what: &str, fits: impl Fn(&ActivityState) -> bool) -> ActivityState {
     let mut watched = rig.octo.subscribe(Topic::Activity).await.unwrap();
     let mut last = None;
@@ -99,7 +100,7 @@ async fn rows_when(rig: &Rig, what: &str, expected: &[(&str, ActivityStatus)]) {
     .await;
 }
 
-/// What the person said in the requests so far, in their order.
+/// Returns the person's messages in the requests so far, in order.
 fn said(rig: &Rig) -> Vec<String> {
     rig.server.requests().iter().map(asked).collect()
 }
@@ -125,7 +126,8 @@ async fn more_turns_than_may_work_wait_in_the_order_in_which_they_began() {
     assert_eq!(end_of(&mut rig, sessions[1]).await, TurnEnd::Finished);
     reached(&c).await;
     rows_when(&rig, "one place on", &[("a", WORKS), ("c", WORKS), ("d", queued(0))]).await;
-    // A message to a session that waits is of the same turn, and one to one that is done stands behind.
+    // A message to a waiting session belongs to the same turn; a message to a finished session is queued
+    // behind.
     rig.send(sessions[1], "b again").await;
     rows_when(
         &rig,
@@ -156,7 +158,7 @@ async fn stop_takes_a_turn_out_of_the_line_and_it_can_stand_in_it_again() {
     assert_eq!(standing(&rig).await, told(&[("a", WORKS), ("third", queued(0))]));
     let messages = rig.snapshot(second).await.page.messages;
     assert_eq!(messages.len(), 1, "what was said stays, and nothing is answered");
-    // Stopped once more it is not there any more, which is no fault.
+    // When it is stopped again it no longer exists, which is not an error.
     rig.octo.call(StopActivity { id: ActivityId::Session { session: second } }).await.unwrap();
 
     rig.octo.call(RetryTurn { session: second }).await.unwrap();
@@ -219,7 +221,7 @@ async fn a_turn_that_waits_for_the_person_gives_its_place_to_others() {
     reached(&gate).await;
     assert_eq!(standing(&rig).await, told(&[("ask me", ActivityStatus::NeedsYou), ("long", WORKS)]));
 
-    // What the person allowed happens at once; the model is asked on once there is a place.
+    // An allowed action runs at once; the model is called again once a permit is free.
     rig.answer(asks, &question, Answer::Once).await;
     rows_when(&rig, "waiting with its result", &[("ask me", queued(0)), ("long", WORKS)]).await;
     assert_eq!(rig.home.read("a.txt"), "x\n");
@@ -252,7 +254,7 @@ async fn all_questions_of_a_batch_are_asked_while_the_place_is_another_turns() {
     rig.answer(asks, &second, Answer::Once).await;
     rows_when(&rig, "waiting with its results", &[("ask me", queued(0)), ("long", WORKS)]).await;
     assert_eq!((rig.home.read("a.txt"), rig.home.read("b.txt")), ("x\n".to_owned(), "y\n".to_owned()));
-    // It can still be stopped there, with all it did.
+    // It can still be stopped there, with all its work kept.
     rig.stop(asks).await;
     assert_eq!(end_of(&mut rig, asks).await, TurnEnd::Stopped);
     gate.open();
@@ -309,7 +311,7 @@ async fn a_higher_limit_counts_at_once_and_the_demo_takes_no_place() {
     a.open();
     b.open();
     rows_when(&rig, "empty", &[]).await;
-    // Nothing would ever begin with none: one is the least.
+    // With zero nothing would ever start: the minimum is one.
     limit(&rig, 0).await;
     let last = rig.start(Mode::Ask, "last").await;
     assert_eq!(end_of(&mut rig, last).await, TurnEnd::Finished);
@@ -347,14 +349,14 @@ async fn everything_is_in_one_list_and_stopped_by_its_row_or_all_at_once() {
     assert_eq!([known(turn), known(first)], [(Some(1), Some(1)), (None, None)]);
     assert_eq!((all.taken, all.places), (1, 4), "commands take none, nor does a sub-agent");
 
-    // A sub-agent by itself: its parent goes on.
+    // Only the sub-agent stops: its parent continues.
     rig.octo.call(StopActivity { id: agent.id.clone() }).await.unwrap();
     assert_eq!(end_of(&mut rig, fork).await, TurnEnd::Finished);
     rig.octo.call(StopActivity { id: first.id.clone() }).await.unwrap();
     let left = heard(&rig, "one row", |state| state.rows.len() == 1).await;
     assert_eq!(left.rows[0].id, second.id);
 
-    // And all the rest, what waits for a place first.
+    // And all the rest, waiting turns first.
     limit(&rig, 1).await;
     let again = rig.start(Mode::Autonomous, "fork").await;
     reached(&gate).await;
@@ -414,7 +416,7 @@ async fn what_is_said_while_a_turn_waits_is_part_of_what_is_asked_then() {
         assert!(matches!(rig.send(session, more).await, Sent::Queued { .. }));
         assert_eq!(rig.snapshot(session).await.queue.len(), 1);
     }
-    // A restart keeps it too.
+    // A restart preserves it too.
     rig.restart().await;
     rig.send(waits, "and d").await;
     a.open();

@@ -1,4 +1,4 @@
-//! After a turn: what is remembered of it, what is proposed, and that the conversation gets not a byte of it.
+//! After a turn: the memories saved, the proposals made, and a conversation that stays unchanged to the byte.
 
 mod interrupted;
 
@@ -16,7 +16,7 @@ use octo_testkit::{Gate, RecordedRequest, Reply, Script};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// What a sub-agent looks for.
+/// The aim of a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Aim {
     Remember,
@@ -37,7 +37,7 @@ fn aim(request: &RecordedRequest) -> Aim {
     }
 }
 
-/// A conversation whose turns have so many answers each, and sub-agents that are answered by `child`.
+/// Returns a conversation whose turns have this many answers each, with sub-agents answered by `child`.
 fn turns(answers: &[usize], child: impl FnMut(Aim, &RecordedRequest) -> Reply + Send + 'static) -> Script {
     turns_with(answers, |at| Reply::call("glob", json!({ "pattern": format!("{at}*") })), child)
 }
@@ -79,7 +79,7 @@ fn nothing(_: Aim, _: &RecordedRequest) -> Reply {
     Reply::text("No memory updates needed.")
 }
 
-/// Sub-agents that give these answers, whatever they look for.
+/// Returns sub-agents that give these answers, whatever their aim.
 fn steps(replies: Vec<Reply>) -> impl FnMut(Aim, &RecordedRequest) -> Reply {
     let mut replies = replies.into_iter();
     move |_, _| replies.next().unwrap_or_else(|| Reply::text("that was all"))
@@ -89,7 +89,7 @@ async fn rig(script: Script) -> Rig {
     Rig::priced(script, octo_core::IDLE_AFTER).await
 }
 
-/// The end of the next turn of a sub-agent, with its session.
+/// Returns the end of the next turn of a sub-agent, with its session.
 async fn child_end(rig: &mut Rig, parent: SessionId) -> (SessionId, TurnEnd) {
     loop {
         let end = rig.turn_end().await;
@@ -108,8 +108,8 @@ async fn note(rig: &mut Rig) -> octo_protocol::ApiError {
     .await
 }
 
-/// What follows a turn, if anything does, has begun once this is over, and a look back had the time of a whole
-/// other session to send its first request.
+/// Waits until any work after a turn has started, and a look back has had the time of a complete other session
+/// to send its first request.
 async fn settled(rig: &mut Rig, session: SessionId) {
     for title in ["one", "two"] {
         rig.octo.call(RenameSession { session, title: title.into() }).await.unwrap();
@@ -125,7 +125,7 @@ fn aims(rig: &Rig) -> Vec<Aim> {
     aims
 }
 
-/// Messages as they were sent, without the markers of the cache.
+/// Returns messages as they were sent, without cache markers.
 fn bare(messages: &[Value]) -> String {
     fn strip(value: &mut Value) {
         match value {
@@ -143,7 +143,8 @@ fn bare(messages: &[Value]) -> String {
     text.strip_suffix(']').unwrap().to_owned()
 }
 
-/// Every request of the conversation begins with the one before it, whatever sub-agents asked in between.
+/// Checks that every request of the conversation begins with the one before it, whatever sub-agents requested
+/// in between.
 fn assert_prefix(rig: &Rig) {
     rig.assert_sound();
     assert_eq!(rig.server.cache_misses(), []);
@@ -179,7 +180,7 @@ async fn a_long_turn_may_be_remembered_unasked_from_the_parents_cache_and_the_pe
     assert_eq!(sheet.body.trim(), "The person wants lines of 100.");
     assert!(!rig.seen.iter().any(|one| matches!(one.event, Event::QuestionAsked { .. })), "nobody is asked");
 
-    // Its first request is the parent's last with the answer and one message more, read from the cache.
+    // Its first request is the parent's last one with the answer and one more message, read from the cache.
     let requests = rig.server.requests();
     let (parent, child) = (&requests[9], &requests[10]);
     assert!(!is_forked(parent) && aim(child) == Aim::Remember);
@@ -198,7 +199,7 @@ async fn a_long_turn_may_be_remembered_unasked_from_the_parents_cache_and_the_pe
         "{usage:?}"
     );
 
-    // The conversation goes on as if nothing had been.
+    // The conversation continues as if nothing had happened.
     rig.send(session, "And now?").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let snapshot = rig.snapshot(session).await;
@@ -349,7 +350,7 @@ async fn a_skill_the_person_called_may_be_proposed_better_with_task_and_cost() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), TIDIER);
     assert_eq!(aims(&rig), [Aim::Reflect]);
 
-    // The next turn begins anew: a skill of an earlier one is no reason.
+    // The next turn starts afresh: a skill of an earlier turn is no reason.
     rig.send(session, "thanks").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     settled(&mut rig, session).await;
@@ -359,7 +360,7 @@ async fn a_skill_the_person_called_may_be_proposed_better_with_task_and_cost() {
 
 #[tokio::test]
 async fn reflection_is_for_the_persons_own_skills_alone() {
-    // Bundled, of another's wish not to hear of it, and too short.
+    // A bundled skill, a skill the person does not want suggestions for, and a turn that is too short.
     let mut rig = rig(turns(&[1, 6, 6, 4], nothing)).await;
     write_skill(&rig, "tidy", TIDY);
     write_skill(&rig, "quiet", &TIDY.replace("tidy", "quiet"));
@@ -410,7 +411,8 @@ async fn the_library_changes_in_mid_session_and_the_prefix_does_not() {
     let session = rig.start(Mode::Ask, "hello").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
 
-    // Written to the disk by whomever, it is announced with the next message and can be invoked in that turn.
+    // Written to the disk by another program, it is announced with the next message and can be invoked in that
+    // turn.
     write_skill(&rig, "late", "---\nname: late\ndescription: 'Came late.'\n---\n\nSay that it is late.\n");
     rig.send(session, "anything new?").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
@@ -434,14 +436,14 @@ async fn the_library_changes_in_mid_session_and_the_prefix_does_not() {
     rig.octo.call(SwitchSkill { skill: of("late"), on: None, automatic: Some(Switch::Off) }).await.unwrap();
     rig.send(session, "and then?").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
-    // Edited on its page, one is read anew and not told of again.
+    // When one is edited on its page, it is read again and not reported again.
     let edited = SaveSkill { skill: of("tidy"), from: TIDY.into(), text: TIDIER.into() };
     rig.octo.call(edited).await.unwrap();
     rig.send(session, "and at last?").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     assert_prefix(&rig);
 
-    // Only a session that begins afterwards is told by its prompt.
+    // Only a session that starts afterwards has it in its prompt.
     let other = rig.start(Mode::Ask, "hello again").await;
     assert_eq!(end_of(&mut rig, other).await, TurnEnd::Finished);
     let last = rig.server.requests().last().unwrap().clone();

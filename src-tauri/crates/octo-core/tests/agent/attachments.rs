@@ -1,4 +1,4 @@
-//! What a person attaches: pictures become pictures, everything else is named, what cannot be read is told.
+//! Attachments: pictures become pictures, everything else is named, and unreadable files are reported.
 
 use super::rig::Rig;
 use base64::Engine as _;
@@ -6,7 +6,7 @@ use octo_protocol::{ApiError, AttachFiles, Attached, Block, Event, GetPicture, M
 use octo_testkit::{Reply, Script};
 use std::{fs, path::Path};
 
-/// Begins as every PNG does, which is what a file is known by.
+/// Begins like every PNG, by which the file type is recognized.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and what follows";
 /// As in the core.
 const LARGEST_PICTURE: usize = 20 * 1024 * 1024;
@@ -34,7 +34,7 @@ async fn pictures_are_kept_and_everything_else_is_named_in_order() {
         path
     };
     let text = file("a.txt", b"hello");
-    // By what is in it, not by its name.
+    // The type depends on the content, not on the name.
     let picture = file("no picture's name.dat", PNG);
     let (lie, svg) = (file("lie.png", b"hello"), file("b.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>"));
     let empty = file("\u{4e2d}\u{6587}.md", b"");
@@ -104,7 +104,7 @@ async fn a_pasted_picture_is_kept_and_nothing_else_is_taken_for_one() {
     assert_eq!(put(&too_large).await.unwrap_err().key, "blob.too_large");
 }
 
-/// A page of a PDF, as small as one can be.
+/// A minimal one-page PDF.
 const PDF: &[u8] = b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>\n";
 
 #[tokio::test]

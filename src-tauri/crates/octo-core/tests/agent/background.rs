@@ -1,4 +1,4 @@
-//! Commands in the background: each end is told exactly once, at the right moment, and never in the person's name.
+//! Background commands: each end is reported exactly once, at the right moment, and never in the person's name.
 
 use super::rig::{Rig, reached};
 use octo_protocol::{
@@ -10,7 +10,7 @@ use serde_json::json;
 
 const FRAME: &str = "[SYSTEM NOTIFICATION - NOT USER INPUT]";
 
-/// A command that goes on until the file is there.
+/// Returns a command that runs until the file exists.
 fn until(file: &str, then: &str) -> serde_json::Value {
     json!({ "command": format!("echo $$ >pid; until [ -e {file} ]; do sleep 0.05; done; {then}"), "async": true })
 }
@@ -32,7 +32,7 @@ async fn running(rig: &mut Rig) -> BackgroundCommand {
     commands(rig, "running command", |all| all.iter().any(|one| !one.state.is_over())).await.remove(0)
 }
 
-/// The messages in which ends were told, in order.
+/// Returns the messages that reported ends, in order.
 async fn notices(rig: &Rig, session: SessionId) -> Vec<(Message, Vec<BackgroundCommand>)> {
     let messages = rig.snapshot(session).await.page.messages;
     let told = |message: Message| match message.blocks.as_slice() {
@@ -42,7 +42,7 @@ async fn notices(rig: &Rig, session: SessionId) -> Vec<(Message, Vec<BackgroundC
     messages.into_iter().filter_map(told).collect()
 }
 
-/// How often ends are told of in what the model was sent.
+/// Counts the reported ends in a request to the model.
 fn told_in(request: &RecordedRequest) -> usize {
     request.messages().iter().map(|message| message.to_string().matches("<task-notification>").count()).sum()
 }
@@ -109,7 +109,7 @@ async fn several_that_end_while_a_turn_runs_are_told_in_one_notice_at_its_next_s
     rig.assert_sound();
 }
 
-/// The handle in the first result the model was given.
+/// Returns the handle in the first result the model received.
 fn handle_in(request: &RecordedRequest) -> String {
     let text = request.all_results()[0].text.clone();
     let (_, after) = text.split_once("handle_id ").expect("a handle");
@@ -225,7 +225,7 @@ async fn after_a_restart_the_model_is_told_once_that_it_ended_with_the_app() {
     let _watched = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();
     let [command] = rig.snapshot(session).await.commands.try_into().unwrap();
     assert_eq!(command.state, CommandState::EndedWithOcto);
-    // Opened twice it is told of once.
+    // Opened twice, it is reported once.
     rig.restart().await;
     rig.send(session, "how is the server?").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);

@@ -1,4 +1,4 @@
-//! New sessions that go on from a place in another one's conversation.
+//! New sessions that continue from a point in another conversation.
 
 use super::rig::{Rig, answers, results, statuses, words};
 use octo_protocol::{
@@ -20,7 +20,7 @@ fn said(snapshot: &SessionSnapshot) -> Vec<String> {
     snapshot.page.messages.iter().map(Message::text).filter(|text| !text.is_empty()).collect()
 }
 
-/// Two tasks, the first with a call and a plan.
+/// Creates two turns, the first with a call and a plan.
 async fn two_tasks() -> (Rig, SessionId) {
     let script = Script::new()
         .call("file_reader", json!({ "path": "a.txt" }))
@@ -77,7 +77,7 @@ async fn a_branch_has_all_before_a_message_which_waits_in_it_and_the_provider_st
     assert_eq!(branched.page.calls.iter().map(|call| call.id).collect::<Vec<_>>(), calls);
     assert!(branched.page.turns.iter().all(|turn| turn.end == Some(TurnEnd::Finished)));
 
-    // What is sent begins with the very bytes that were sent before: the provider reads them from its cache.
+    // The request begins with exactly the bytes sent before: the provider reads them from its cache.
     rig.send(info.id, &branched.draft.text).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let now = rig.snapshot(info.id).await;
@@ -94,14 +94,14 @@ async fn a_branch_has_all_before_a_message_which_waits_in_it_and_the_provider_st
         assert_eq!(old.body[part], new.body[part], "{part}");
     }
 
-    // The other one goes on as if nothing had happened.
+    // The other session continues as if nothing had happened.
     assert_eq!(rig.snapshot(session).await.page, before.page);
     rig.send(session, "Third.").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(answers(&rig.snapshot(session).await).ends_with("And one here."));
     rig.assert_sound();
 
-    // After a restart it is the same, and it lasts longer than where it comes from.
+    // After a restart it is unchanged, and it outlives its source.
     rig.restart().await;
     assert_eq!(rig.snapshot(info.id).await.page, now.page);
     rig.octo.call(DeleteSession { session }).await.unwrap();
@@ -127,7 +127,7 @@ async fn a_duplicate_has_everything_and_titles_are_told_apart() {
         ("What is in a.txt? (2)", "What is in a.txt? (3)")
     );
 
-    // Through the first call: its result belongs to it, and nothing after it comes along.
+    // Through the first call: its result is included, and nothing after it.
     let call = before.page.messages.iter().find(|message| message.calls().next().is_some()).unwrap().id;
     let part = branch(&rig, session, BranchPoint::Through { message: call }).await;
     let part = rig.snapshot(part.id).await;
@@ -159,7 +159,7 @@ async fn of_a_turn_that_runs_nothing_comes_along_that_is_not_over() {
     assert_eq!(said(&part), ["First, please", "First.", "Remove the build"]);
     assert_eq!(part.page.calls, []);
     assert!(part.page.turns.iter().all(|turn| turn.end.is_some()));
-    // The question still waits, where it was asked.
+    // The question is still open in its own session.
     assert_eq!(rig.snapshot(session).await.questions, [question]);
     rig.stop(session).await;
     rig.turn_end().await;

@@ -1,4 +1,4 @@
-//! The agent in a real Chromium: what is asked, what is done, and what never reaches the model or the page.
+//! The agent in a real Chromium: its questions, its actions, and data that never reaches the model or the page.
 
 mod between;
 mod connection;
@@ -61,7 +61,7 @@ async fn a_form_is_filled_and_sent_after_the_site_was_granted_and_a_sink_asks_in
     assert_eq!(view.site.as_deref(), Some(site.origin().as_str()));
     assert!(site.asked().is_empty(), "nothing was opened before the answer");
     rig.answer(session, &question, Answer::Once).await;
-    // The task goes on unasked until the sink, whose question is made from the page.
+    // The turn runs without questions up to the sink, whose question is built from the page.
     let question = rig.question().await;
     let AskReason::Page { risk, site: at, target, .. } = reason(&question) else { panic!("{question:?}") };
     assert_eq!((*risk, at.as_str()), (PageRisk::Pays, site.origin().as_str()));
@@ -79,7 +79,7 @@ async fn a_form_is_filled_and_sent_after_the_site_was_granted_and_a_sink_asks_in
     assert!(told[1].contains("~") && told[1].contains("Ada"), "what changed is told: {}", told[1]);
     assert!(told[2].contains("Second page"), "{}", told[2]);
     assert!(told[3].contains("too dear"), "{}", told[3]);
-    // What was done there is listed as what no undo takes back; what was refused, and what was read, is not.
+    // Its actions are listed as effects no undo reverts; refused actions and reads are not.
     super::time::settled(&mut rig).await;
     let changes = rig.octo.call(GetTaskChanges { session, task: 1 }).await.unwrap();
     let lasting: Vec<_> =
@@ -100,7 +100,7 @@ async fn autonomous_grants_sites_and_no_sinks() {
     assert!(matches!(reason(&question), AskReason::Page { risk: PageRisk::Pays, .. }), "{question:?}");
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    // The press is what the call waits for; what the page's script asks its server for then comes when it comes.
+    // The call waits for the press; requests the page's script then makes arrive in their own time.
     site.asked_for("/paid").await;
     assert_eq!(statuses(&rig.snapshot(session).await), [CallStatus::Done; 2]);
     rig.assert_sound();
@@ -297,7 +297,7 @@ async fn a_file_is_told_with_its_place_inside_the_block_and_on_the_card() {
 #[tokio::test]
 async fn the_pointer_the_person_sees_goes_with_the_task() {
     let Some(browser) = Chromium::start() else { return };
-    // It says how many elements stand behind its own; the pointer is one more.
+    // The page shows the number of elements after its own; the pointer is one more.
     let page = "<!doctype html><title>Pointer</title><body><p id=said>0 beside</p>\
         <button onclick='1'>Press</button><script>const own = document.body.children.length;\
         new MutationObserver(() => { const n = document.body.children.length - own;\
@@ -341,7 +341,7 @@ async fn two_sessions_share_one_attachment_and_tabs_of_the_person_stay() {
                 Reply::call("browser", json!({ "action": "close", "tab": number }))
             }
             4 => {
-                // That of the other session, if it is there by now.
+                // The tab of the other session, if it is open by now.
                 let listed = request.all_results();
                 let listed = listed.iter().find(|result| result.text.contains("opened from here"));
                 let listed = listed.map(|listed| listed.text.clone()).unwrap_or_default();
@@ -363,9 +363,9 @@ async fn two_sessions_share_one_attachment_and_tabs_of_the_person_stay() {
     let (one, two) = (results(&rig.snapshot(first).await), results(&rig.snapshot(second).await));
     assert!(one[1].contains("first page") && !one[1].contains("second page"), "{}", one[1]);
     assert!(two[1].contains("second page") && !two[1].contains("first page"), "{}", two[1]);
-    // The tab the browser began with is the person's, whichever session says to close it.
+    // The tab the browser started with is the person's, whichever session tries to close it.
     assert!(one[3].contains("person's own") && two[3].contains("person's own"), "{} {}", one[3], two[3]);
-    // At least one of them saw the other's.
+    // At least one of them saw the other's tab.
     let others: Vec<&String> = [&one, &two].into_iter().filter_map(|told| told.get(4)).collect();
     assert!(!others.is_empty(), "{one:?} {two:?}");
     assert!(others.iter().all(|told| told.contains("opened in another conversation")), "{others:?}");
@@ -401,7 +401,7 @@ async fn addresses_no_task_has_business_at_are_refused_and_granted_sites_can_be_
 
 #[tokio::test]
 async fn a_site_that_is_always_granted_is_listed_until_it_is_forgotten() {
-    // Asked before anything of the site is opened; no browser answers at this address.
+    // The question comes before anything of the site is opened; no browser answers at this address.
     let Some(browser) = Chromium::start() else { return };
     let open = |url: &str| json!({ "action": "open", "url": url });
     let script = Script::new()
@@ -465,7 +465,7 @@ async fn switched_off_or_not_there_the_model_is_told_and_nothing_is_tried_again(
     rig.assert_sound();
 }
 
-/// Takes the page into the person's hand, and what is told of the session from there.
+/// Lets the person take over the page, and returns the session's updates from there.
 async fn take(rig: &Rig, session: SessionId) -> octo_core::Subscription {
     rig.octo.call(TakePage { session }).await.expect("the page is taken");
     let mut watch = rig.octo.subscribe(Topic::Session { id: session }).await.unwrap();

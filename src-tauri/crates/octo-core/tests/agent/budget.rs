@@ -35,7 +35,7 @@ fn steps(count: usize) -> Script {
     script.text("done")
 }
 
-/// A call costs more than this.
+/// Less than the cost of one call.
 const LITTLE: Cost = Cost::nano_dollars(1_000);
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Sessions carried away as files and brought in again.
+//! Sessions exported as files and imported again.
 
 use super::rig::{Rig, answers, results, statuses, words};
 use octo_protocol::{
@@ -14,7 +14,7 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and what follows";
 /// The key of the rig's model.
 const KEY: &str = "sk-test-0123456789";
 
-/// A session with a picture, reasoning, a call that shows a key, and a second session beside it.
+/// Returns a session with a picture, reasoning and a call that shows a key, and a second session.
 async fn told() -> (Rig, SessionId) {
     let script = Script::new()
         .reply(
@@ -103,7 +103,7 @@ async fn an_export_holds_this_session_alone_without_secrets_and_says_before_what
 
 #[tokio::test]
 async fn what_octo_types_into_sites_by_name_is_in_no_export() {
-    // Of no shape that would tell it from other words.
+    // Without a recognizable secret format.
     let value = "correct heron battery";
     let mut rig = Rig::new(Script::new().text(format!("You said {value} yourself."))).await;
     let secret = octo_protocol::SaveSiteSecret {
@@ -138,7 +138,7 @@ async fn a_page_is_one_file_that_runs_nothing_and_loads_nothing() {
     assert!(text.contains("heron.png") && !text.contains("base64"));
 }
 
-/// What a person sees of a conversation, without what only one machine knows.
+/// Returns the person's view of a conversation, without machine-specific data.
 fn seen(snapshot: &SessionSnapshot) -> Vec<(Origin, String, usize)> {
     let shown = |message: &Message| {
         let pictures = message.blocks.iter().filter(|block| matches!(block, Block::Image { .. })).count();
@@ -171,7 +171,7 @@ async fn what_was_exported_comes_back_and_goes_on() {
     assert!(now.page.calls.iter().all(|call| matches!(call.state, CallState::Ended { .. })));
     assert_eq!(now.spending.calls, 0);
 
-    // Nothing began by itself; the next message is answered with all of it in view.
+    // Nothing started on its own; the next message is answered with the whole conversation in view.
     assert_eq!(rig.server.requests().len(), 3);
     rig.send(info.id, "Go on, please.").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -183,7 +183,7 @@ async fn what_was_exported_comes_back_and_goes_on() {
     assert_eq!(rig.snapshot(info.id).await.info.title, info.title);
 }
 
-/// A file with one message of the person's and what a test adds.
+/// Returns a file with one user message and the test's changes.
 fn file(change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let (turn, message) = (TurnId::new(), MessageId::new());
     let mut file = json!({
@@ -286,7 +286,7 @@ async fn a_broken_or_foreign_file_is_named_as_such_and_nothing_is_made() {
 async fn nothing_a_file_says_is_of_the_future_or_of_no_calendar() {
     let rig = Rig::new(Script::new()).await;
     let bytes = file(|file| {
-        // Past what a date of JavaScript can be.
+        // Larger than any JavaScript date.
         let never = 9_000_000_000_000_000_i64;
         file["session"]["created_at"] = json!(-never);
         file["session"]["updated_at"] = json!(never);

@@ -1,4 +1,5 @@
-//! Chat services: who is heard, that each message reaches one session once, and what a chat is told.
+//! Chat services: whose messages are accepted, that each message reaches one session once, and the replies to a
+//! chat.
 
 use super::rig::{self, Rig, process};
 use octo_core::Octo;
@@ -30,7 +31,7 @@ async fn save(rig: &Rig, telegram: &TelegramServer, mode: Mode) {
     rig.octo.call(SaveTelegram { draft, bot: Some(bot) }).await.expect("it is saved");
 }
 
-/// Waits until the chat services are as wanted.
+/// Waits until the chat services have the wanted state.
 async fn until(octo: &Octo, what: &str, fits: impl Fn(&ChatState) -> bool) -> ChatState {
     let end = Instant::now() + rig::PATIENCE;
     loop {
@@ -43,7 +44,7 @@ async fn until(octo: &Octo, what: &str, fits: impl Fn(&ChatState) -> bool) -> Ch
     }
 }
 
-/// Waits off the runtime, which goes on meanwhile.
+/// Waits on another thread, so that the runtime continues meanwhile.
 async fn post(
     telegram: &TelegramServer,
     what: &'static str,
@@ -142,7 +143,7 @@ async fn a_chat_goes_on_with_its_session_and_what_is_written_meanwhile_waits() {
     post(&telegram, "first answer", |post| post.text.contains("First")).await;
     assert_eq!(sessions(&rig).await.len(), 1);
 
-    // In the window both are seen, with where they came from.
+    // The window shows both, with their origin.
     let session = sessions(&rig).await[0].id;
     let snapshot = rig.snapshot(session).await;
     let vias: Vec<_> = snapshot
@@ -154,7 +155,7 @@ async fn a_chat_goes_on_with_its_session_and_what_is_written_meanwhile_waits() {
         .collect();
     assert_eq!(vias, [Some(octo_protocol::ChatService::Telegram); 2]);
 
-    // One that was deleted is not gone on with.
+    // A deleted session is not continued.
     rig.octo.call(DeleteSession { session }).await.expect("deleted");
     telegram.write(ADA, "/status");
     post(&telegram, "status", |post| post.text.contains("no session")).await;
@@ -182,7 +183,7 @@ async fn questions_are_buttons_and_approvals_are_given_at_the_computer() {
     assert!(notice.buttons.is_empty(), "nothing is approved from a chat");
     fetched(&telegram).await;
     let session = sessions(&rig).await[0].id;
-    // "yes" is no approval either: it waits like any message.
+    // "yes" is not an approval either: it waits like any message.
     telegram.write(ADA, "yes, do it");
     rig.event("queue", |event| match event {
         Event::QueueChanged { queue } if queue.len() == 1 => Some(()),
@@ -292,7 +293,7 @@ async fn a_lost_connection_is_shown_and_nothing_is_answered_twice() {
     post(&telegram, "second", |post| post.text.contains("Second")).await;
     until(&rig.octo, "connected", |state| state.telegram == ChatConnection::Connected).await;
 
-    // It arrives, and Octo does not hear so: it is not sent again, and that it may be missing is said.
+    // It arrives, but Octo gets no confirmation: it is not sent again, and Octo says that it may be missing.
     telegram.swallow_next_answer();
     telegram.write(ADA, "three");
     post(&telegram, "doubt", |post| post.text.contains("/last")).await;
@@ -353,7 +354,7 @@ async fn a_session_in_use_elsewhere_holds_up_its_own_chat_alone() {
     let told = post(&telegram, "code", |post| post.person == "13").await;
     rig.octo.call(PairPerson { code: code_in(&told) }).await.expect("Eve is let in");
     let session = sessions(&rig).await[0].id;
-    // As a run without a window does: it has the session until it ends.
+    // As a headless run does: it owns the session until it ends.
     rig.octo.shutdown().await;
     let (home, server) = (&rig.home, &rig.server);
     let run = Octo::start(octo_core::Config {
@@ -432,7 +433,7 @@ async fn the_token_is_in_no_file_no_answer_and_no_export() {
     assert!(text.contains("octo_test_bot") && !text.contains(telegram.token()));
 }
 
-/// What a process has not handed on, or not told, the next one does; and nothing is done a second time.
+/// The next process passes on and reports whatever the last one did not, and repeats nothing.
 #[test]
 fn after_a_restart_a_chat_keeps_its_session_and_no_message_is_answered_twice() {
     let (telegram, home) = (TelegramServer::start(), TempHome::new());
@@ -483,7 +484,7 @@ async fn connect(octo: &Octo, server: &ModelServer) {
     octo.call(SaveModel { draft }).await.expect("a model");
 }
 
-/// The keychain of these tests lasts as long as a process, so that each is given the token anew.
+/// The keychain of these tests lasts as long as a process, so each process gets the token again.
 async fn reconnect(octo: &Octo, home: &TempHome, telegram: &TelegramServer) {
     let draft = TelegramDraft {
         token: Some(Secret::new(telegram.token())),

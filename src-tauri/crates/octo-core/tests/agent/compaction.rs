@@ -1,4 +1,4 @@
-//! Compaction: the conversation gets shorter, and nothing is lost by it, whatever happens on the way.
+//! Compaction: the conversation gets shorter, and nothing is lost, whatever happens on the way.
 
 use super::rig::{Rig, answers};
 use octo_protocol::{
@@ -16,7 +16,7 @@ fn is_instruction(request: &RecordedRequest) -> bool {
     request.user_text().contains("Answer with exactly these two parts")
 }
 
-/// A turn that reads a file of about 1,200 tokens at each of its steps, and says "done" after so many.
+/// Returns a turn that reads a file of about 1,200 tokens at each step, and says "done" after `steps` of them.
 fn reader(steps: usize, summing_up: impl Fn(usize) -> Reply + Send + 'static) -> Script {
     let (mut reads, mut asked) = (0, 0);
     Script::from_fn(move |request| {
@@ -86,7 +86,7 @@ async fn a_long_turn_is_compacted_reads_the_cache_for_it_and_goes_on() {
     assert_eq!(found.len(), compacted);
     let (text, covers, archive) = &found[0];
     assert!(text.contains("The person wants the numbers added.") && text.contains(archive.as_str()));
-    // Nothing left the store: every message is in the transcript, and the summed-up ones can be read and found.
+    // Nothing left the store: every message is in the transcript, and the compacted ones can be read and found.
     let read = std::fs::read_to_string(archive).unwrap();
     assert!(read.contains("beginning with the first") && read.contains("The number of file 1."));
     assert_eq!(
@@ -105,13 +105,13 @@ async fn a_long_turn_is_compacted_reads_the_cache_for_it_and_goes_on() {
     let first = &snapshot.page.messages[0];
     assert!(first.text().contains("beginning with the first"));
 
-    // The request of a compaction has the whole conversation before it in the cache.
+    // The compaction request has the whole preceding conversation in the cache.
     for line in lines(&rig, Purpose::Compaction) {
         let usage = line.usage.unwrap();
         assert_eq!(line.outcome, CallOutcome::Answered);
         assert!(usage.cache_read * 100 >= usage.total_input() * 85, "{usage:?}");
     }
-    // The first request after it is short, and says what the model must know.
+    // The first request after it is short, and contains everything the model must know.
     let requests = rig.server.requests();
     let after = requests.iter().position(is_instruction).unwrap() + 1;
     assert!(requests[after].messages().len() < requests[after - 2].messages().len() / 2);
@@ -150,7 +150,7 @@ async fn a_compaction_that_fails_changes_nothing_and_is_not_asked_for_again_and_
         assert_eq!(last.all_results().len(), 8, "all of it is still sent");
         assert!(!rig.home.octo().join("archives").exists());
         rig.assert_sound();
-        // Why is still said when the session is opened again.
+        // The reason is still shown when the session is opened again.
         let told = rig.seen.iter().find_map(|envelope| match &envelope.event {
             Event::CompactionFailed { error } => Some((envelope.seq, error.clone())),
             _ => None,
@@ -266,7 +266,7 @@ fn too_long() -> Reply {
 
 #[tokio::test]
 async fn a_conversation_the_provider_finds_too_long_is_compacted_and_the_call_made_again() {
-    // The server takes no more than four results at once, and says so.
+    // The server accepts at most four results at once, and says so.
     let mut reads = 0;
     let script = Script::from_fn(move |request| {
         if request.all_results().len() > 4 {
@@ -290,7 +290,7 @@ async fn a_conversation_the_provider_finds_too_long_is_compacted_and_the_call_ma
     let snapshot = rig.snapshot(session).await;
     assert!(!summaries(&snapshot).is_empty());
     assert!(answers(&snapshot).ends_with("done"));
-    // The step that did not fit was held back from the summary, not lost.
+    // The step that did not fit was kept out of the summary, not lost.
     let results: usize = snapshot
         .page
         .messages

@@ -1,5 +1,6 @@
-//! The evaluation loop of skill-creator, by its own instructions: the same prompts without and with the skill, each in a
-//! sub-agent and a folder of its own, the comparison shown, and the skill proposed with its figures.
+//! The evaluation loop of skill-creator, following its own instructions: the same prompts without and with the
+//! skill, each in a sub-agent and a separate folder, the comparison shown, and the skill proposed with its
+//! figures.
 
 use super::{
     rig::{Rig, answers, results},
@@ -17,12 +18,12 @@ const SKILL: &str = "---\nname: tidy-notes\ndescription: 'Writes notes with a da
 const PROMPTS: [&str; 2] = ["Note that milk and bread are needed.", "Note that Ann called about the heron."];
 const REASON: &str = "In these runs 4 of 4 expectations were met with it, 0 of 4 without.";
 
-/// What a trial is asked, by the three parts of its task.
+/// A trial, identified by the three parts of its task.
 struct Trial {
     folder: PathBuf,
     instructions: Option<PathBuf>,
     prompt: String,
-    /// How many answers it gave so far.
+    /// Number of answers it has given so far.
     step: usize,
 }
 
@@ -49,7 +50,8 @@ impl Trial {
         }
     }
 
-    /// A model that does what it is told: by the instructions if there are some, in prose otherwise.
+    /// Returns the reply of a model that follows its instructions if it has some, and answers in prose
+    /// otherwise.
     fn answer(&self, request: &RecordedRequest) -> Reply {
         let step = self.step + usize::from(self.instructions.is_none());
         match (&self.instructions, step) {
@@ -84,7 +86,7 @@ fn trials(work: &Path, side: &str, instructions: &str) -> Reply {
     calls.fold(Reply::nothing(), |reply, (name, arguments)| reply.and_call(name, arguments))
 }
 
-/// Where the skill says that a file beside it lies.
+/// Returns the path the skill gives for one of its files.
 fn beside(request: &RecordedRequest, file: &str) -> String {
     let text = String::from_utf8_lossy(&request.raw);
     let (_, rest) = text.split_once("SKILL_DIR is ").expect("the skill says where it lies");
@@ -92,7 +94,7 @@ fn beside(request: &RecordedRequest, file: &str) -> String {
     format!("{folder}/{file}")
 }
 
-/// The model that makes a skill: what a careful one would do, step by step.
+/// Returns the model that creates a skill, step by step, as a careful one would.
 fn creator(work: PathBuf) -> Script {
     let mut step = 0;
     Script::from_fn(move |request| {
@@ -149,7 +151,8 @@ async fn a_skill_is_tried_without_and_with_compared_and_proposed() {
     let snapshot = rig.snapshot(session).await;
     let told = results(&snapshot);
 
-    // The instructions led to the file beside them, and that to the runs: two of each side, side by side.
+    // The instructions led to the file in the skill's folder, and that to the runs: two of each side, in
+    // parallel.
     assert!(told[0].contains("# Skill creator") && told[1].contains("Comparing runs"), "{told:?}");
     let runs = cards(&rig, session).await;
     let ends: Vec<_> = runs.iter().map(|run| (run.name.as_str(), run.status)).collect();

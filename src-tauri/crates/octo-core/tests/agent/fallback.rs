@@ -1,4 +1,4 @@
-//! Another model takes over; switches; guesses.
+//! Another model takes over; model switches; guesses.
 
 use super::rig::{Rig, answers};
 use octo_protocol::{
@@ -52,7 +52,7 @@ async fn after_three_failures_of_the_service_the_other_model_takes_over_and_the_
     assert_eq!(answers(&snapshot), "I stand in");
     assert_eq!(snapshot.info.model, Some(own), "the session's model is what the person chose");
     assert_eq!(snapshot.page.messages.last().unwrap().meta.model, Some(second));
-    // It stays until the first one is due for another try.
+    // It stays until the first model is due for another attempt.
     rig.send(session, "more").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert_eq!((rig.server.requests().len(), other.requests().len()), (3, 2));
@@ -120,7 +120,7 @@ async fn switched_off_no_next_message_is_guessed() {
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.send(session, "Say two").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-    // What answers this is through with the turn's end.
+    // The answer to this is stored with the turn's end.
     rig.octo.call(SetEffort { session, effort: None }).await.unwrap();
     rig.octo.call(ChangeSettings { patch: patch(Switch::On) }).await.unwrap();
     rig.send(session, "Say three").await;

@@ -167,7 +167,7 @@ async fn a_full_disk_is_named_what_was_stored_is_kept_and_it_goes_on_when_there_
     rig.octo.shutdown().await;
 }
 
-/// The next news of a session that cannot be stored, or that can be again.
+/// Returns the next storage notice of a session: it cannot be stored, or can be again.
 #[cfg(target_os = "linux")]
 async fn trouble(watched: &mut octo_core::Subscription) -> Option<(String, TroubleStage)> {
     let waiting = async {
@@ -237,10 +237,10 @@ async fn stop_ends_a_command_also_when_nothing_can_be_stored() {
     }
     let pid = rig.home.read("pid");
     let mut list = rig.octo.subscribe(Topic::Sessions).await.unwrap();
-    // What is left of the disk is taken page by page, so that not even the smallest change fits.
+    // Fills the rest of the disk page by page, so that not even the smallest change fits.
     disk.fill();
     let octo = rig.octo.clone();
-    // So long that it does not fit into what the write-ahead log has left.
+    // Too long for the remaining space of the write-ahead log.
     let queued = words(&"waiting ".repeat(200_000));
     let sending = tokio::spawn(async move { octo.call(Send { session, blocks: queued }).await });
     assert_eq!(trouble(&mut list).await, Some(("store.full".to_owned(), TroubleStage::Waiting)));

@@ -1,4 +1,4 @@
-//! What sub-agents may not do, how they end, and what becomes of them with their parent.
+//! Limits of sub-agents, how they end, and what happens to them with their parent.
 
 use super::{
     rig::{Rig, results, statuses, words},
@@ -19,7 +19,7 @@ fn one(task: &str) -> Vec<(&'static str, Value)> {
     vec![skill("explore", task)]
 }
 
-/// Steps of a sub-agent, one after the other.
+/// Returns the steps of a sub-agent, in succession.
 fn steps(replies: Vec<Reply>) -> impl FnMut(&RecordedRequest) -> Reply {
     let mut replies = replies.into_iter();
     move |_| replies.next().unwrap_or_else(|| Reply::text("that was all"))
@@ -87,7 +87,7 @@ async fn what_it_does_to_files_is_part_of_its_parents_task() {
     assert!(!rig.home.work().join("a.txt").exists(), "one step takes all of it back");
     assert!(!rig.home.work().join("b.txt").exists());
 
-    // Nothing begins in it any more, and nothing of it is changed apart from its parent.
+    // Nothing can be started in it any more, and nothing of it can be changed apart from its parent.
     let sent = rig.octo.call(Send { session: child, blocks: words("go on") }).await;
     assert_eq!(sent.unwrap_err().key, "fork.belongs");
     assert_eq!(rig.octo.call(RetryTurn { session: child }).await.unwrap_err().key, "fork.belongs");
@@ -119,7 +119,7 @@ async fn its_question_is_asked_in_its_session_and_its_parent_waits_for_the_perso
     })
     .await;
     rig.answer(child, &question, Answer::Once).await;
-    // The mode is the task's: what its parent may do now, it may too.
+    // The mode belongs to the turn: the sub-agent may do whatever its parent now may.
     let second = rig.question().await;
     assert_ne!(second.id, question.id);
     rig.octo.call(SetMode { session, mode: Mode::Autonomous }).await.unwrap();
@@ -205,7 +205,7 @@ async fn after_a_restart_it_does_not_go_on_by_itself_and_its_parent_is_told() {
     assert_eq!(child.info.status, SessionStatus::Idle);
     assert_eq!(child.page.turns[0].end, Some(TurnEnd::Stopped));
     assert_eq!(rig.server.requests().len(), 4, "one more, of the parent");
-    // What it had done is still a part of the turn.
+    // Its work is still part of the turn.
     rig.event("the task's end", |event| matches!(event, Event::TasksChanged).then_some(())).await;
     rig.send(session, "/undo").await;
     assert!(!rig.home.work().join("a.txt").exists());
@@ -230,7 +230,7 @@ async fn no_more_work_at_once_than_the_setting_lets() {
     let now = cards(&rig, session).await;
     let waiting = now.iter().filter(|card| card.status == SubAgentStatus::Queued).count();
     assert_eq!((begun(&now), waiting, rig.server.requests().len()), (3, 2, 4), "{now:?}");
-    // More are let in at once.
+    // More may run at once.
     set(&rig, SettingsPatch { sub_agents: Some(SubAgentLimit(4)), ..SettingsPatch::default() }).await;
     rig.server.received(5).await;
     assert_eq!(begun(&cards(&rig, session).await).max(4), 4);
@@ -288,7 +288,7 @@ async fn another_model_begins_with_system_prompt_surroundings_skill_and_task() {
 async fn a_budget_of_the_parents_task_covers_it() {
     let script = forking(one("spend"), steps(vec![write("a.txt"), Reply::text("made")]));
     let mut rig = Rig::skilled(script, Shelf::new()).await;
-    // The parent's first call fits; what it cost counts when its sub-agent begins.
+    // The parent's first call fits; its cost counts when its sub-agent starts.
     let little = Budgets { task: Some(Cost::nano_dollars(1_000)), ..Budgets::default() };
     set(&rig, SettingsPatch { budgets: Some(little), ..SettingsPatch::default() }).await;
     let session = rig.start(Mode::Autonomous, "go").await;
@@ -346,7 +346,7 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
     let snapshot = rig.snapshot(session).await;
     assert_eq!(super::rig::answers(&snapshot).matches("as you see").count(), 1);
 
-    // An inline skill begins the same way: its instructions are the call's result.
+    // An inline skill starts the same way: its instructions are the call's result.
     let style = SkillWish { name: "style".into(), task: String::new() };
     rig.octo.invoke_skill(session, words("/style"), style).await.unwrap();
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
@@ -360,7 +360,7 @@ async fn begun_by_the_person_it_gives_its_summary_to_the_conversation() {
         calls.iter().any(|call| matches!(&call.view, Some(ToolView::Skill(view)) if view.label == "yours"))
     );
 
-    // One that is not there is told to the model, with names near it.
+    // An unknown skill is reported to the model, with similar names.
     let none = SkillWish { name: "explode".into(), task: "x".into() };
     rig.octo.invoke_skill(session, words("/explode x"), none).await.unwrap();
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
@@ -406,7 +406,7 @@ async fn its_own_conversation_is_compacted_when_it_is_too_long() {
     let (mut reads, mut asked) = (0, false);
     let script = Script::from_fn(move |request| {
         let raw = String::from_utf8_lossy(&request.raw);
-        // After a compaction nothing of its first message is left to tell it by.
+        // After a compaction nothing of its first message is left to recognize it by.
         if !is_forked(request) && !raw.contains("Summary of the conversation so far") {
             let (name, arguments) = skill("explore", "add the numbers of all files");
             let first = !std::mem::replace(&mut asked, true);

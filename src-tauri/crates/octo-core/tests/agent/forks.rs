@@ -1,4 +1,4 @@
-//! Sub-agents: what they read of their parent's cache, what they may do, and what comes back of them.
+//! Sub-agents: their reads from the parent's cache, their permissions, and their results.
 
 use super::{
     rig::{Rig, results, words},
@@ -12,7 +12,7 @@ use octo_protocol::{
 use octo_testkit::{RecordedRequest, Reply, Script};
 use serde_json::{Value, json};
 
-/// Messages as they were sent, without the markers of the cache.
+/// Returns messages as they were sent, without cache markers.
 fn bare(messages: &[Value]) -> Vec<Value> {
     fn strip(value: &mut Value) {
         match value {
@@ -54,7 +54,7 @@ async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() 
     assert!(new.contains("Look around as explore does.") && new.contains("Find the heron."), "{new}");
     assert_eq!(rig.server.cache_misses(), []);
 
-    // The ledger says so too: it was expected, and only skill and task were paid for.
+    // The ledger agrees: the read was expected, and only the skill and the task were paid for.
     let lines: Vec<_> = rig
         .seen
         .iter()
@@ -72,7 +72,7 @@ async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() 
     assert!(second.input + second.cache_write < 500, "skill and task alone: {second:?}");
     assert_eq!(lines[2].miss, None, "and the parent goes on where it was");
 
-    // The summary is the call's result, bounded and with what it took.
+    // The summary is the call's result, limited in size and with its cost.
     let snapshot = rig.snapshot(session).await;
     let [result] = results(&snapshot).try_into().unwrap();
     assert!(result.starts_with("Sub-agent explore: finished. Steps: 1. Cost: $0.0"), "{result}");
@@ -88,7 +88,7 @@ async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() 
     );
     assert_eq!(view.cost, lines[1].cost);
 
-    // It is a session of its own that can be opened, and stands in no list and no search.
+    // It is a separate session that can be opened, but it appears in no list and no search.
     let id = view.session.unwrap();
     assert!(result.contains(&id.to_string()));
     let child = rig.snapshot(id).await;
@@ -119,7 +119,7 @@ async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() 
     assert_eq!(found.hits, []);
     assert!(!rig.seen.iter().any(|one| matches!(&one.event, Event::SessionListed { info } if info.id == id)));
 
-    // What it cost is in the parent's sums.
+    // Its cost is included in the parent's sums.
     assert_eq!(snapshot.spending.calls, 3);
     let usage = lines.iter().fold(Usage::default(), |mut sum, line| {
         sum += line.usage.unwrap();
@@ -132,11 +132,12 @@ async fn a_sub_agent_reads_all_its_parent_had_cached_and_gives_back_a_summary() 
     rig.assert_sound();
 }
 
-/// Sessions in which everything about sub-agents is mixed, whatever comes first. Ten times as many in a soak.
+/// Sessions that mix everything about sub-agents at random. Ten times as many in a soak.
 const SESSIONS: u64 = 3;
 const TURNS: usize = 4;
 
-/// A number that is the same for the same request of the same session, whatever order sub-agents ask in.
+/// Returns a number that depends only on the request and its session, not on the order in which sub-agents send
+/// requests.
 fn chance(seed: u64, request: &RecordedRequest) -> u64 {
     let said = json!([seed, is_forked(request), request.messages().len(), request.user_text()]).to_string();
     let hash = said.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -145,7 +146,7 @@ fn chance(seed: u64, request: &RecordedRequest) -> u64 {
     hash >> 17
 }
 
-/// What a model does next, by chance: it looks, invokes skills in any mixture, or is done.
+/// Returns a model that acts at random: it reads, invokes skills in any mixture, or finishes.
 fn mixed(seed: u64) -> Script {
     Script::from_fn(move |request| {
         let chance = chance(seed, request);
@@ -176,7 +177,7 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
         let shelf =
             Shelf::new().with("other", "inherit", &["terminal"]).inline("style", "Write short lines.");
         let mut rig = Rig::skilled(mixed(seed), shelf).await;
-        // What looks back at a turn branches off while the next one begins: whose request comes first is chance.
+        // A look back at a turn branches off while the next one starts: the order of their requests is random.
         let library =
             LibrarySettings { propose: Switch::Off, remember: Switch::Off, ..LibrarySettings::default() };
         let patch = SettingsPatch { library: Some(library), ..SettingsPatch::default() };
@@ -193,7 +194,7 @@ async fn whatever_is_invoked_no_byte_of_a_prefix_changes_and_no_cache_is_lost() 
             }
             assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
         }
-        // The server refuses any changed byte; the ledger knows what each call should have read.
+        // The server refuses any changed byte; the ledger knows how much each call should have read.
         rig.assert_sound();
         assert_eq!(rig.server.cache_misses(), [], "seed {seed}");
         let requests = rig.server.requests();

@@ -1,4 +1,4 @@
-//! What stands between a call and its effect besides the policy: the person's hooks, and what the system holds back.
+//! Checks between a call and its effect other than the policy: the person's hooks, and limits of the system.
 
 use super::rig::{Rig, results, statuses};
 use octo_protocol::{Answer, CallStatus, Mode, Refusal, ToolView, TurnEnd};
@@ -40,7 +40,7 @@ async fn a_hook_denies_adds_words_and_hears_the_end() {
     assert!(said[0].contains("a is mine") && said[1].contains("now run the tests"), "{said:?}");
     assert!(!work.join("a").exists() && work.join("b").exists());
     assert!(rig.server.requests()[0].body.to_string().contains("be brief"));
-    // It runs beside the session and is only begun by now.
+    // It runs in parallel to the session and has only just started.
     let finished = work.join("finished.json");
     while !fs::read_to_string(&finished).is_ok_and(|told| told.contains("finish")) {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;

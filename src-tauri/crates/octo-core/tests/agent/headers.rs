@@ -1,4 +1,4 @@
-//! Headers of the person's, certificates, and the models the presets name beside another.
+//! The person's headers, certificates, and the companion models of the presets.
 
 use super::rig::{self, Rig};
 use octo_core::Octo;
@@ -44,7 +44,7 @@ async fn settings(octo: &Octo) -> SettingsSnapshot {
     octo.call(GetSettings {}).await.expect("there are settings")
 }
 
-/// Whether any file below a folder holds these bytes.
+/// Returns whether any file below a folder contains this text.
 fn holds(folder: &Path, text: &str) -> bool {
     let entries = std::fs::read_dir(folder).expect("the folder is read");
     entries.map(|entry| entry.expect("an entry").path()).any(|path| {
@@ -72,12 +72,12 @@ async fn headers_go_to_the_host_they_were_given_for_and_are_kept_or_dropped_by_n
     let request = &here.requests()[0];
     assert_eq!((request.header("x-tenant"), request.header("x-team")), (Some(VALUE), Some("a")));
 
-    // Elsewhere there are none, whatever the draft says of the ones that are kept.
+    // Another host gets none, whatever the draft says about the stored ones.
     let wanted = vec![header("x-tenant", None)];
     octo.call(TestModel { draft: asked(&there.url(), Some(wanted)) }).await.expect("the test is made");
     assert_eq!((there.requests()[0].header("x-tenant"), there.requests()[0].header("x-team")), (None, None));
 
-    // What a gateway may not be asked with, and a name without a value, change nothing.
+    // Headers a gateway may not receive, and a name without a value, change nothing.
     for (headers, key) in [
         (vec![header("authorization", Some(VALUE))], "provider.header"),
         (vec![header("x-a", Some("1")), header("X-A", Some("2"))], "provider.header"),
@@ -91,7 +91,7 @@ async fn headers_go_to_the_host_they_were_given_for_and_are_kept_or_dropped_by_n
     }
     assert_eq!(settings(&octo).await.models[0].headers, entry.headers);
 
-    // Saved at another host, their values are gone; going back does not bring them.
+    // When it is saved with another host, their values are deleted; going back does not restore them.
     let moved = save(&octo, asked(&there.url(), None)).await;
     assert_eq!(moved.headers, [lost("x-tenant"), lost("x-team")]);
     let back = save(&octo, asked(&here.url(), None)).await;
@@ -99,7 +99,7 @@ async fn headers_go_to_the_host_they_were_given_for_and_are_kept_or_dropped_by_n
     octo.call(TestModel { draft: asked(&here.url(), None) }).await.expect("the test is made");
     assert_eq!(here.requests()[1].header("x-tenant"), None);
 
-    // A restart loses what was kept for the run, and says so.
+    // A restart loses values kept for one run, and says so.
     let again = ModelDraft { id: None, ..draft(&here.url(), Some(vec![header("x-tenant", Some(VALUE))])) };
     assert_eq!(save(&octo, again).await.headers, [kept("x-tenant", "wxyz")]);
     octo.shutdown().await;
@@ -175,7 +175,7 @@ async fn certificates_are_read_before_they_are_kept_and_nothing_else_of_their_fi
     assert!(
         kept.pem.starts_with("-----BEGIN") && !kept.pem.contains("company") && !kept.pem.contains("again")
     );
-    // Whoever changes the file later changes nothing here.
+    // Later changes of the file have no effect here.
     std::fs::write(&path, "nothing").expect("it is written");
     octo.shutdown().await;
     let octo = rig::open(&home).await;

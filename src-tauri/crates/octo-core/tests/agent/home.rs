@@ -1,4 +1,4 @@
-//! The home as a whole: what it takes, a copy of it that opens, a report that gives nothing away, and its end.
+//! The home as a whole: its size, a copy that opens, a diagnostic report without secrets, and its deletion.
 
 use super::rig::{Rig, config, open};
 use octo_core::Octo;
@@ -12,7 +12,7 @@ use std::{fs, path::Path};
 
 const KEY: &str = "sk-test-0123456789";
 
-/// The files below a folder that hold a text.
+/// Returns the files below a folder that contain a text.
 fn holding(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
@@ -43,7 +43,7 @@ async fn a_copy_opens_as_a_home_with_all_there_was() {
     let copy = rig.octo.call(BackUpHome { to: rig.home.work().display().to_string() }).await.expect("a copy");
     assert_eq!(copy.missing, Vec::<String>::new());
     assert!(holding(Path::new(&copy.path), KEY).is_empty(), "keys stay in the keychain");
-    // While the original goes on.
+    // While the original runs.
     let other = Octo::start(octo_core::Config { home: copy.path.clone().into(), ..config(&rig.home) }).await;
     let other = other.expect("the copy opens");
     let list = ListSessions { query: String::new(), filter: SessionFilter::default(), offset: 0, limit: 10 };

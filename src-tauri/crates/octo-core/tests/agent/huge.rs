@@ -1,4 +1,4 @@
-//! A log far larger than anything that fits a model's window, or memory.
+//! A log far larger than a model's window, or memory.
 
 use super::rig::{Rig, results};
 use octo_protocol::{Mode, TurnEnd};
@@ -10,10 +10,10 @@ use std::{
     path::Path,
 };
 
-/// Bytes of a line, its end included.
+/// Bytes per line, including its end.
 const LINE: usize = 64;
 
-/// Whether the log is as large as it is meant to be: 2 GiB in a soak, a part of it otherwise.
+/// Returns whether the log has its full size: 2 GiB in a soak, a part of it otherwise.
 fn is_whole() -> bool {
     std::env::var_os("OCTO_SOAK").is_some()
 }
@@ -27,7 +27,7 @@ fn write_log(path: &Path, lines: usize) {
     log.flush().unwrap();
 }
 
-/// The most memory this process ever had, in bytes; none where the system does not say.
+/// Returns this process's peak memory in bytes, or `None` if the system does not report it.
 fn most_memory() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -1,4 +1,4 @@
-//! Pauses: what is done while nobody works, and that it ends when somebody does.
+//! Idle time: the work done while no turn runs, and its end when one starts.
 
 use super::rig::Rig;
 use octo_protocol::{
@@ -22,7 +22,7 @@ async fn billed(rig: &mut Rig, purpose: Purpose) -> octo_protocol::BilledCall {
     .await
 }
 
-/// Sessions that are idle at once, and compacted rather than kept warm.
+/// Creates sessions that are idle at once, and compacted rather than kept warm.
 async fn compacting(script: Script) -> Rig {
     let rig = Rig::priced(script, Duration::from_millis(300)).await;
     let patch = SettingsPatch {
@@ -103,7 +103,7 @@ async fn a_model_of_unknown_price_is_left_alone() {
 
 #[tokio::test]
 async fn a_cache_that_would_expire_is_read_again_and_no_more_once_somebody_works() {
-    // Entries of this provider live 22 seconds, so that a refresh is due two seconds after the last use.
+    // This provider's entries live 22 seconds, so that a refresh is due two seconds after the last use.
     let caching = serde_json::json!({
         "kind": { "prefix": { "step": 128, "life_seconds": 22, "keyed": false } }, "minimum": 1024,
     });
@@ -117,7 +117,7 @@ async fn a_cache_that_would_expire_is_read_again_and_no_more_once_somebody_works
     let before = rig.snapshot(session).await;
     let line = billed(&mut rig, Purpose::Warmth).await;
     assert_eq!((line.outcome, line.turn), (CallOutcome::Answered, None));
-    // That it is the conversation as it was, and so what the cache holds, the server insists on.
+    // The server insists that it is the unchanged conversation, which is what the cache contains.
     let refresh = rig.server.requests()[1].clone();
     assert_eq!(refresh.body["max_tokens"], 16);
     assert_eq!(rig.snapshot(session).await.page, before.page, "nobody sees it");

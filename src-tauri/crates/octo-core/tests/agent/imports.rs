@@ -1,4 +1,4 @@
-//! Skills of other agents: only what was ticked is imported, as it was shown, and nothing is lost.
+//! Skills of other agents: only selected ones are imported, as they were shown, and nothing is lost.
 
 use super::rig::open;
 use octo_core::Octo;
@@ -58,7 +58,7 @@ async fn what_is_ticked_is_imported_as_it_was_shown_and_nothing_else() {
     assert_eq!(present, [("both", true), ("one", false), ("taken", true), ("two", false)]);
     assert_eq!(own(&octo).await.len(), 2, "looking installs nothing");
 
-    // What lies there by then counts for nothing.
+    // Later changes there have no effect.
     skill(&home.work().join("theirs/one"), "Changed meanwhile.");
     let wanted = [
         ("one", IfNameTaken::Keep),

@@ -1,4 +1,4 @@
-//! Skills the agent installs: what becomes instructions is what the person saw.
+//! Skills the agent installs: the installed instructions are exactly those the person saw.
 
 use super::rig::{Rig, results};
 use octo_protocol::{Answer, Ask, AskReason, LibraryChange, Mode, ToolView, TurnEnd};
@@ -10,7 +10,7 @@ fn skill(body: &str) -> String {
     format!("---\nname: notes\ndescription: Writes notes.\n---\n\n{body}\n")
 }
 
-/// A session whose agent asks to install a skill of its folder, in the mode that asks least.
+/// Returns a session whose agent asks to install a skill of its folder, in the mode that asks least.
 async fn asked() -> (Rig, octo_protocol::SessionId, octo_protocol::Question) {
     let script =
         Script::new().call("terminal", json!({ "command": "octo skill install draft" })).text("so it is");
@@ -44,7 +44,7 @@ async fn what_the_person_saw_is_installed() {
 #[tokio::test]
 async fn what_took_its_place_meanwhile_is_not() {
     let (mut rig, session, question) = asked().await;
-    // As long as what was shown, so that nothing the card shows of it differs.
+    // The same length as the text shown, so that nothing visible on the card differs.
     fs::write(rig.home.work().join("draft/SKILL.md"), skill("Write rudely.")).unwrap();
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);

@@ -1,4 +1,4 @@
-//! Skills as they are called: with commands in their text, as a session's first words, and while a turn runs.
+//! Invoking skills: with commands in their text, as a session's first words, and during a turn.
 
 use super::{
     library::{begin, own, put, text},
@@ -53,20 +53,20 @@ async fn commands_in_a_skill_run_before_it_is_read_where_they_only_look() {
     let looked = ["cat notes.txt", "cd sub && pwd", "cat missing.txt", "cat"].map(str::to_owned);
     assert_eq!(ran, Some(looked.to_vec()), "the card says which ran");
 
-    // Where a command of the text went is nothing for the session's own.
+    // A directory change by a command in the text does not affect the session.
     rig.send(session, "Where are you?").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let told = results(&rig.snapshot(session).await).pop().unwrap();
     assert!(told.starts_with(&rig.home.work().display().to_string()) && !told.contains("/sub"), "{told}");
 
-    // Where every command is asked about, none of them runs unasked.
+    // In a mode that asks for each command, none of them runs without a question.
     let careful = StartSession { mode: Mode::Ask, ..begin(&rig, "/status") };
     let session = rig.octo.call(careful).await.unwrap().id;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let [told] = results(&rig.snapshot(session).await).try_into().unwrap();
     assert_eq!(told.matches("(not run here").count(), 8, "{told}");
 
-    // A sub-agent's instructions are read the same way, and its card says so.
+    // A sub-agent's instructions are expanded the same way, and its card says so.
     let forked = "---\nname: forked\ndescription: Forks.\ncontext: fork\n---\n\nNotes: !`cat notes.txt`\n";
     own(&rig, "forked", forked);
     let session = rig.octo.call(begin(&rig, "/forked")).await.unwrap().id;
@@ -76,7 +76,7 @@ async fn commands_in_a_skill_run_before_it_is_read_where_they_only_look() {
     let asked = rig.server.requests().into_iter().find(is_forked).unwrap();
     assert!(asked.user_text().contains("Notes: three things"), "{}", asked.user_text());
 
-    // A hook of the person's hears of each as of a command of the agent's.
+    // The person's hooks run for each of them, as for a command of the agent.
     let hook = "[[hook]]\non = 'before_tool'\ntools = ['terminal']\ncommand = 'grep -q notes && { echo no notes >&2; exit 2; }; true'\n";
     fs::write(rig.home.octo().join("hooks.toml"), hook).unwrap();
     let session = rig.octo.call(begin(&rig, "/status")).await.unwrap().id;
@@ -127,7 +127,7 @@ async fn a_skill_called_while_a_turn_runs_is_asked_for_when_its_message_is_read(
     reached(&gate).await;
     for typed in ["/notes v2", "/home is where the heron is"] {
         let sent = rig.send(session, typed).await;
-        // What is no skill is answered at once.
+        // An unknown skill is answered at once.
         assert_eq!(matches!(sent, Sent::Queued { .. }), typed.starts_with("/notes"), "{sent:?}");
     }
     gate.open();

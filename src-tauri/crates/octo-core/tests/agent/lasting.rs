@@ -1,4 +1,5 @@
-//! What no undo takes back is listed: in the tree, in what a task did, before every restore, and to the model.
+//! Effects no undo reverts are listed: in the tree, in a turn's changes, before every restore, and to the
+//! model.
 
 use super::{
     rig::{PATIENCE, Rig, results},
@@ -12,7 +13,7 @@ use octo_testkit::{RecordedRequest, Reply, Script};
 use serde_json::json;
 use std::fs;
 
-/// Kind, what, how often.
+/// Returns kind, text and count of each effect.
 fn listed(lasting: &Lasting) -> Vec<(LastingKind, &str, u32)> {
     lasting.marks.iter().map(|mark| (mark.kind, mark.what.as_str(), mark.times)).collect()
 }
@@ -57,7 +58,7 @@ async fn pushes_and_paths_outside_are_listed_and_what_stays_inside_is_not() {
     turn(&mut rig, session, "Push it again").await;
     let tree = rig.octo.call(GetTaskTree { session }).await.unwrap();
     assert_eq!((tree.tasks[2].changed, tree.tasks[2].lasting), (0, 1), "no file, and one thing that stays");
-    // Before going anywhere: what the tasks in between did, each thing once.
+    // Before a restore: the effects of the turns in between, each once.
     assert_eq!(listed(&preview(&rig, session, 1).await), [(LastingKind::Pushed, push, 1)]);
     let both = preview(&rig, session, 0).await;
     assert_eq!(listed(&both)[0], (LastingKind::Pushed, push, 2));

@@ -1,4 +1,4 @@
-//! Every model call has its line: what it was for, what it used, what it should have read.
+//! Every model call has its ledger line: its purpose, its usage, and the tokens it should have read.
 
 use super::rig::Rig;
 use octo_protocol::{
@@ -63,7 +63,7 @@ async fn the_first_call_after_a_restart_is_expected_to_read_what_the_last_one_le
     rig.send(session, "still there?").await;
     rig.turn_end().await;
     rig.restart().await;
-    // The server forgot in between, and nothing on this side explains it.
+    // The server evicted the cache in between, and nothing on this side explains it.
     rig.server.advance(Duration::from_secs(301));
     rig.send(session, "and now?").await;
     rig.turn_end().await;
@@ -83,7 +83,7 @@ async fn a_pause_longer_than_the_cache_lives_is_named() {
     let mut rig = Rig::new(Script::new().text("one").text("two")).await;
     let session = rig.start(Mode::Ask, &"Work with this long text. ".repeat(400)).await;
     rig.turn_end().await;
-    // The server's clock is ahead of ours from now on: it has forgotten, and we cannot know why.
+    // The server's clock is ahead of ours from now on: it has evicted the cache, and we cannot know why.
     rig.server.advance(Duration::from_secs(301));
     rig.send(session, "still there?").await;
     let miss = rig
@@ -120,7 +120,7 @@ async fn what_was_paid_again_is_reported_by_its_reason_with_what_it_cost_above_r
     let (missed, usage) = (&lines[2], lines[2].usage.unwrap());
     assert_eq!(usage.cache_read, 0);
     assert_eq!(Some(missed.again), missed.expected_read, "nothing was read: all of it was paid again");
-    // Written for 3.75 dollars a million, read for 0.30.
+    // Written for 3.75 dollars per million, read for 0.30.
     assert_eq!(missed.again_cost, Some(Cost::nano_dollars(missed.again * 3_450)));
 
     let report = rig.octo.call(all).await.unwrap();
@@ -131,10 +131,10 @@ async fn what_was_paid_again_is_reported_by_its_reason_with_what_it_cost_above_r
     assert_eq!((call.session, call.at, call.cost), (session, missed.at, missed.again_cost));
     assert!(call.title.as_ref().is_some_and(|title| title.starts_with("Work with")), "{call:?}");
     assert_eq!((Some(report.above.total()), report.above.unpriced), (missed.again_cost, 0));
-    // Another time has none of it.
+    // Another period contains none of it.
     let before = rig.octo.call(ReportSpending { from: 0, to: missed.at }).await.unwrap();
     assert_eq!((before.misses.len(), before.above), (0, AboveIdeal::default()));
-    // A deleted session's words are not shown, its spending is.
+    // A deleted session's words are not shown, but its spending is.
     rig.octo.call(DeleteSession { session }).await.unwrap();
     let left = rig.octo.call(ReportSpending { from: 0, to: i64::MAX }).await.unwrap();
     assert_eq!((left.dearest[0].title.clone(), left.misses), (None, report.misses));
@@ -192,7 +192,7 @@ async fn what_was_asked_for_when_octo_ended_is_paid_for_and_counted() {
     let mut rig = Rig::new(script).await;
     let session = rig.start(Mode::Ask, &"Work with this long text. ".repeat(400)).await;
     super::rig::reached(&gate).await;
-    // What the provider says at the beginning of its answer is on its way: wait until the answer is seen.
+    // The provider's first piece of the answer is in transit: wait until it is visible.
     while rig.snapshot(session).await.streaming.is_empty() {
         tokio::task::yield_now().await;
     }

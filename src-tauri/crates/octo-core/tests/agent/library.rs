@@ -1,4 +1,4 @@
-//! Skills through the application's own door: looked at, accepted, written, put away, given away and taken in.
+//! Skills through the application's public API: viewed, accepted, written, deleted, exported and installed.
 
 mod hostile;
 
@@ -33,13 +33,13 @@ pub fn put(path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
     path.to_owned()
 }
 
-/// A skill of the person's.
+/// Creates one of the person's skills.
 pub fn own(rig: &Rig, name: &str, content: &str) -> SkillRef {
     put(rig.home.octo().join("skills").join(name).join("SKILL.md"), content);
     SkillRef { name: name.into(), origin: SkillOrigin::User, project: None }
 }
 
-/// A skill of the folder's.
+/// Creates one of the folder's skills.
 fn of_the_folder(rig: &Rig, name: &str, content: &str) -> SkillRef {
     put(rig.home.work().join(".octo/skills").join(name).join("SKILL.md"), content);
     let project = Some(rig.home.work().display().to_string());
@@ -102,7 +102,7 @@ pub fn begin(rig: &Rig, typed: &str) -> StartSession {
     }
 }
 
-/// What a key says to the person, in both languages: no key and no gap.
+/// Returns the text of an error key, checked in both languages: not the key itself, and without a gap.
 fn said(error: &octo_protocol::ApiError) -> String {
     for language in [Language::Zh, Language::En] {
         let words = explain(language, error);
@@ -126,7 +126,7 @@ async fn a_skill_of_the_folder_is_used_only_as_the_person_saw_and_accepted_it() 
     let run = put(rig.home.work().join(".octo/skills/deploy/scripts/run.sh"), "echo one\n");
     assert_eq!(card(&rig, &deploy).await.trust, SkillTrust::Unseen);
 
-    // Nothing tells the model of it, and neither the person's slash nor the model's call uses it.
+    // The model does not learn of it, and neither the person's slash command nor the model's call uses it.
     let refused = rig.octo.call(begin(&rig, "/deploy now")).await.unwrap_err();
     assert_eq!(refused.key, "skill.untrusted");
     let list = rig
@@ -146,7 +146,7 @@ async fn a_skill_of_the_folder_is_used_only_as_the_person_saw_and_accepted_it() 
     let [refused] = results(&rig.snapshot(session).await).try_into().unwrap();
     assert!(refused.contains("the person has not accepted it") && !refused.contains("heron"), "{refused}");
 
-    // What changed after the person looked is not what they accept.
+    // A change after the person's review is not what they accept.
     let looked = sheet(&rig, &deploy).await;
     assert_eq!(
         (looked.files[0].path.as_str(), looked.files[0].kind),
@@ -165,7 +165,7 @@ async fn a_skill_of_the_folder_is_used_only_as_the_person_saw_and_accepted_it() 
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(results(&rig.snapshot(session).await)[1].contains("Run the heron script."));
 
-    // Changed again, it waits again.
+    // Changed again, it waits for review again.
     fs::write(&run, "echo three\n").unwrap();
     assert_eq!(card(&rig, &deploy).await.trust, SkillTrust::Changed);
     assert_eq!(rig.send(session, "/deploy now").await, Sent::Command);
@@ -201,7 +201,7 @@ async fn what_is_switched_off_is_no_command_and_is_refused() {
     rig.send(session, "tidy up").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert_ne!(statuses(&rig.snapshot(session).await), [CallStatus::Done]);
-    // What was sent stays as it was.
+    // Sent requests stay unchanged.
     assert!(rig.server.requests().iter().all(|request| request.system() == before));
     let gone = SkillRef { name: "nothing".into(), ..tidy.clone() };
     let error = rig.octo.call(SwitchSkill { skill: gone, on: None, automatic: None }).await.unwrap_err();
@@ -221,7 +221,7 @@ async fn saving_keeps_what_was_there_and_an_old_version_is_put_back() {
     assert_eq!((saved.text.as_str(), saved.card.description.as_str()), (two.as_str(), "Writes better notes"));
     assert_eq!((saved.card.versions, saved.versions[0].number), (1, 1));
 
-    // Somebody else wrote it after the person began to edit.
+    // Another program wrote it after the person started to edit.
     let theirs = text("notes", "Theirs", "Three.");
     put(rig.home.octo().join("skills/notes/SKILL.md"), &theirs);
     let late = rig.octo.call(save(&two, "mine")).await.unwrap_err();
@@ -235,21 +235,22 @@ async fn saving_keeps_what_was_there_and_an_old_version_is_put_back() {
     assert_eq!((back.text, back.card.versions), (one.clone(), 2));
     let kept = rig.octo.call(GetSkillVersion { skill: notes.clone(), number: 2 }).await.unwrap().text;
     assert_eq!(kept, theirs, "what it replaced can be had back too");
-    // The same text again is no version.
+    // Saving the same text creates no version.
     assert_eq!(rig.octo.call(save(&one, &one)).await.unwrap().card.versions, 2);
     let none = rig.octo.call(GetSkillVersion { skill: notes.clone(), number: 9 }).await.unwrap_err();
     assert_eq!(none.key, "skills.version_gone");
     let long = "x".repeat(2 << 20);
     assert_eq!(rig.octo.call(save(&one, &long)).await.unwrap_err().key, "skills.text_too_long");
 
-    // What came with Octo is not written over.
+    // Bundled skills are not overwritten.
     let bundled = SkillRef { name: "skill-add".into(), origin: SkillOrigin::Bundled, project: None };
     let from = sheet(&rig, &bundled).await.text;
     let write = SaveSkill { skill: bundled.clone(), from, text: one };
     assert_eq!(rig.octo.call(write).await.unwrap_err().key, "skills.not_yours");
     assert_eq!(rig.octo.call(DeleteSkill { skill: bundled }).await.unwrap_err().key, "skills.not_yours");
 
-    // What the person writes into an accepted skill of the folder they have seen; into one that waits, not all of it.
+    // A person's edit of an accepted skill of the folder counts as seen; an edit of a waiting skill does not
+    // accept the rest of it.
     let tool = of_the_folder(&rig, "tool", &two);
     let tool = SkillRef { name: "notes".into(), ..tool };
     let write =
@@ -316,7 +317,7 @@ async fn installing_replaces_only_what_it_was_told_to_and_the_old_one_comes_back
     let rig = Rig::new(Script::new()).await;
     let old = text("notes", "Old", "Old.");
     let notes = own(&rig, "notes", &old);
-    // One whose folder is called otherwise, in a folder of its own.
+    // A skill whose folder has another name, in a separate folder.
     let elsewhere = text("mail", "Old mail", "Old.");
     put(rig.home.octo().join("skills/work/letters/SKILL.md"), &elsewhere);
     let source = rig.home.work().join("source");
@@ -343,7 +344,7 @@ async fn installing_replaces_only_what_it_was_told_to_and_the_old_one_comes_back
     assert_eq!(sheet(&rig, &notes).await.text, old);
     assert!(in_trash(&rig.octo, TrashKind::Skill).await.is_empty());
 
-    // What was looked at is what is installed, whatever the source says by now.
+    // The inspected version is installed, whatever the source contains by now.
     put(source.join("notes/SKILL.md"), text("notes", "Newer", "Newer."));
     let all = ["fresh", "mail", "notes"];
     assert_eq!(rig.octo.call(install(offer.id, &all, &all)).await.unwrap().names, all);
@@ -356,14 +357,14 @@ async fn installing_replaces_only_what_it_was_told_to_and_the_old_one_comes_back
         hidden.filter(|entry| entry.as_ref().unwrap().file_name().as_encoded_bytes()[0] == b'.').collect();
     assert!(hidden.is_empty(), "{hidden:?}");
 
-    // The old one goes back to where it was.
+    // The old version returns to its place.
     let entry =
         in_trash(&rig.octo, TrashKind::Skill).await.into_iter().find(|entry| entry.name == "notes").unwrap();
     assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Ask).await, Restored::Taken { .. }));
     assert!(matches!(bring_back(&rig.octo, &entry, OnConflict::Replace).await, Restored::Done { .. }));
     assert_eq!(sheet(&rig, &notes).await.text, old);
 
-    // Another look, and the first offer is no longer at hand.
+    // After another inspection, the first offer is no longer valid.
     rig.octo.call(InspectSkills { from }).await.unwrap();
     assert_eq!(rig.octo.call(install(offer.id, &all, &all)).await.unwrap_err().key, "skills.offer_gone");
 }
@@ -415,7 +416,7 @@ async fn whoever_watches_the_library_hears_of_a_change_on_the_disk() {
     let mut watching = rig.octo.subscribe(Topic::Library).await.unwrap();
     let mut known = None;
     let mut writes = 0;
-    // A skill, a memory, a profile and the same skill again, each by another program.
+    // A skill, a memory, a profile and the same skill again, each written by another program.
     while writes < 4 {
         let batch = tokio::time::timeout(PATIENCE, watching.next()).await.expect("news").expect("a batch");
         let revision = batch.iter().rev().find_map(|update| match update {

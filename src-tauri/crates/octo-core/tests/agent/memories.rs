@@ -61,12 +61,12 @@ async fn a_memory_is_written_changed_found_deleted_and_brought_back() {
 
     let better = rig.octo.call(change(&herons, "On the island.")).await.unwrap();
     assert_ne!(better.version, herons.version);
-    // Who edited the older one does not write over the newer one.
+    // An edit of the older version does not overwrite the newer one.
     let late = rig.octo.call(change(&herons, "In the trees.")).await.unwrap_err();
     assert_eq!(late.key, "memory.changed");
     let now = rig.octo.call(GetMemory { file: file.clone() }).await.unwrap();
     assert_eq!((now.body.trim(), &now.version), ("On the island.", &better.version));
-    // Another program's change counts as well.
+    // A change by another program counts as well.
     put(rig.home.octo().join("memories").join(&file), "---\ntopic: Herons\n---\nGone south.\n");
     assert_eq!(rig.octo.call(change(&better, "Here.")).await.unwrap_err().key, "memory.changed");
 
@@ -83,7 +83,7 @@ async fn a_memory_is_written_changed_found_deleted_and_brought_back() {
         assert_eq!(rig.octo.call(call).await.unwrap_err().key, key);
     }
 
-    // Nothing of it is in a prompt.
+    // None of it is in a prompt.
     assert!(!system_of(&mut rig, "general").await.contains("eron"));
 
     rig.octo.call(DeleteMemory { file: file.clone() }).await.unwrap();
@@ -118,7 +118,7 @@ async fn soul_and_user_are_written_and_new_sessions_begin_with_them() {
     assert_eq!(error.key, "memory.persona_too_long");
     assert_eq!(rig.octo.call(GetPersona {}).await.unwrap().files, files);
 
-    // Empty text brings Octo's own words back, and what was there can be had back too.
+    // Empty text restores Octo's own words, and the previous text can be restored too.
     let empty = rig.octo.call(write(PersonaKind::Soul, " \n")).await.unwrap().files;
     assert_eq!((empty[0].text.as_str(), &empty[0].standard), ("", &standard));
     assert!(system_of(&mut rig, "general").await.contains(&standard));
@@ -141,7 +141,7 @@ async fn a_profile_of_the_persons_is_what_a_new_session_begins_with() {
     let system = system_of(&mut rig, "poet").await;
     assert!(system.starts_with("You write poems about herons.\n\nShort ones.\n\n# Tools\n"), "{system}");
     assert!(system.contains("\n- skill-add: "), "{system}");
-    // It stands in place of Octo's own where it has that name.
+    // It replaces the bundled one of the same name.
     put(rig.home.octo().join("agents/coding/PROFILE.md"), "You review.");
     assert!(system_of(&mut rig, "coding").await.starts_with("You review.\n\n# Tools\n"));
 

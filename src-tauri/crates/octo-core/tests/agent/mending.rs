@@ -1,4 +1,4 @@
-//! What cannot be read at a start is put aside, used as far as it can be, and said.
+//! Data that cannot be read at a start is set aside, recovered if possible, and reported.
 
 use super::rig::{Rig, config, open, process};
 use octo_core::{Octo, request_of_damaged};
@@ -18,7 +18,7 @@ fn store(home: &TempHome, settings: &str) {
     database.execute("UPDATE settings SET settings_json = ?1", [settings]).unwrap();
 }
 
-/// As if everything was stored under a clock a year ahead.
+/// Shifts all stored times, as if a clock had been a year ahead.
 fn stored_later_by(home: &TempHome, days: i64) {
     let database = Connection::open(home.octo().join("octo.db")).unwrap();
     database.execute("UPDATE sessions SET updated_at = updated_at + ?1 * 86400000", [days]).unwrap();
@@ -64,7 +64,7 @@ async fn a_clock_a_year_off_is_said_and_everything_is_there() {
         assert_eq!(keys(&rig.octo), [key]);
         rig.send(session, "and now?").await;
         assert_eq!(rig.turn_end().await, TurnEnd::Finished);
-        // What is worked on has the time of now again.
+        // Sessions in use get the current time again.
         rig.restart().await;
         assert!(rig.octo.remarks().is_empty(), "{:?}", rig.octo.remarks());
         rig.assert_sound();
@@ -100,8 +100,8 @@ fn replace(home: &TempHome, backup: Option<String>) -> Result<DatabaseReplaced, 
     Ok(serde_json::from_value(reply).unwrap())
 }
 
-/// Damages the database of a home whose theme is dark, also in the backup there is of it. The backup, and what is left
-/// of the database.
+/// Damages the database of a home whose theme is dark, and its backup. Returns the backup's path and the
+/// remains of the database.
 fn damaged(home: &TempHome) -> (PathBuf, Vec<u8>) {
     process(async {
         let octo = open(home).await;
@@ -141,7 +141,7 @@ fn a_damaged_database_gives_way_to_its_backup_and_is_kept() {
     let found = look(&home).backup.expect("there is one");
     assert_eq!((found.path.as_str(), found.at), (backup.to_str().unwrap(), 1_800_000_000_000));
 
-    // Nothing but what was looked at, and nothing else at all while Octo does not run.
+    // Only the inspected file, and nothing else while Octo does not run.
     let elsewhere = home.octo().join("settings.db").display().to_string();
     assert_eq!(replace(&home, Some(elsewhere)).unwrap_err().key, "store.no_backup");
     let why = refused(&home);
@@ -181,7 +181,7 @@ fn damage_a_report_finds_is_told_by_the_next_start() {
     let home = TempHome::new();
     process(async { open(&home).await.shutdown().await });
     let file = home.octo().join("octo.db");
-    // So large a file is not read through at every start.
+    // A file this large is not checked in full at every start.
     let raw = Connection::open(&file).unwrap();
     raw.execute_batch("CREATE TABLE filler (bytes BLOB); INSERT INTO filler VALUES (zeroblob(66 << 20));")
         .unwrap();

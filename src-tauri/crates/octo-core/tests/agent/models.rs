@@ -1,4 +1,4 @@
-//! Connecting models: what is known of them, where their keys go, how they are tried.
+//! Connecting models: known models, the storage of their keys, and tests of a connection.
 
 use super::rig::{self, PATIENCE, Rig};
 use octo_core::Octo;
@@ -59,7 +59,7 @@ async fn an_entry_says_what_is_known_of_its_model() {
     assert!(unknown.context_window > 0 && unknown.max_output > 0);
     assert_eq!(settings(&octo).await.models, [known.clone(), unknown]);
 
-    // What is known is what this run knows, whatever an earlier one stored.
+    // The data of this run counts, whatever an earlier one stored.
     octo.shutdown().await;
     let own = r#"{ "version": 1, "models": [
         { "name": "claude-opus-4-8", "window": 300000, "output": 1000, "vision": false }] }"#;
@@ -106,12 +106,12 @@ async fn a_key_is_sent_to_the_host_it_was_saved_for_and_nowhere_else() {
     assert!(matches!(check, ModelCheck::Works { .. }), "{check:?}");
     assert_eq!(here.requests()[0].header("x-api-key"), Some(KEY));
 
-    // The same entry at another address: its key stays behind.
+    // The same entry with another address: its key is not sent there.
     octo.call(TestModel { draft: asked(&there.url()) }).await.expect("the test is made");
     assert_eq!(there.requests()[0].header("x-api-key"), None);
     assert_eq!(there.requests()[0].header("authorization"), None);
 
-    // Saved there without a key, it has none; and going back does not bring the old one.
+    // Saved there without a key, it has none; going back does not restore the old one.
     let moved = octo.call(SaveModel { draft: asked(&there.url()) }).await.expect("it is saved");
     assert_eq!(moved.key, KeyState::Missing);
     let back = octo.call(SaveModel { draft: asked(&here.url()) }).await.expect("it is saved");
@@ -180,7 +180,7 @@ async fn models_are_timed_one_by_one_and_the_timing_can_be_stopped() {
     assert!(speed.first_byte_ms <= speed.total_ms);
     assert!(speed.output_tokens.is_some_and(|tokens| tokens > 0), "{speed:?}");
 
-    // One is under way and one waits: both end, and only one was ever asked.
+    // One measurement runs and one waits: both end, and only one was ever sent.
     let measure = || {
         tokio::spawn({
             let octo = rig.octo.clone();
@@ -192,7 +192,7 @@ async fn models_are_timed_one_by_one_and_the_timing_can_be_stopped() {
     let second = measure();
     tokio::task::yield_now().await;
     let stopped = async {
-        // The second may not have begun to wait yet: it is stopped too, once it has.
+        // The second may not wait yet: it is stopped too, once it does.
         while !second.is_finished() {
             rig.octo.call(StopMeasuring {}).await.expect("stop is taken");
             tokio::task::yield_now().await;
@@ -241,7 +241,7 @@ async fn a_proxy_is_used_once_chosen_and_holds_no_secret() {
     let seen: Vec<String> = proxy.seen().into_iter().map(|request| request.path).collect();
     assert!(!seen.is_empty() && seen.iter().all(|path| path == "models.example:443"), "{seen:?}");
 
-    // This machine is never reached through it.
+    // This machine is never reached through the proxy.
     let server = ModelServer::start(Script::new().text("OK"));
     let here = draft(Protocol::Anthropic, &server.url(), "m", None);
     let check = octo.call(TestModel { draft: here }).await.expect("the test is made");

@@ -1,4 +1,4 @@
-//! Two applications on one home: what one does the other shows while it goes on, and ends where the person wants it.
+//! Two applications on one home: each shows the other's work while it runs, and can end it.
 
 use super::{
     resting::beside,
@@ -13,7 +13,7 @@ use octo_testkit::{Gate, Reply, Script};
 use serde_json::json;
 use std::time::Duration;
 
-/// Up to the first update something is found in.
+/// Reads up to the first update in which `find` finds something.
 async fn heard<T>(what: &str, updates: &mut Subscription, mut find: impl FnMut(&Update) -> Option<T>) -> T {
     let waiting = async {
         loop {
@@ -60,7 +60,7 @@ async fn what_one_does_the_other_shows_and_ends() {
     let session = rig.start(Mode::Ask, "begin").await;
     reached(&gate).await;
 
-    // The list goes on by itself, and so does the session where it is looked at.
+    // The list updates without a reload, and so does an open session.
     let running = |update: &Update| listed(update).filter(|info| info.status == SessionStatus::Running);
     assert_eq!(heard("session in the list", &mut list, running).await.id, session);
     let mut looked = other.subscribe(Topic::Session { id: session }).await.unwrap();
@@ -88,7 +88,7 @@ async fn what_one_does_the_other_shows_and_ends() {
     .await;
     no_rows(&other).await;
 
-    // A wish is for the turn that was meant, and what is over has none.
+    // A stop request applies to the turn it was made for, and a finished turn has none.
     other.call(StopActivity { id: ActivityId::Session { session } }).await.unwrap();
     gate.open();
     rig.send(session, "go on").await;

@@ -1,4 +1,4 @@
-//! Asking, and what becomes of the answers.
+//! Questions, and the effects of their answers.
 
 use super::rig::{Rig, statuses};
 use octo_protocol::{Answer, Ask, AskReason, CallStatus, Mode, SessionStatus, SetMode, ToolView, TurnEnd};
@@ -212,11 +212,11 @@ async fn a_command_runs_where_it_was_shown_to_run() {
     let session = rig.start(Mode::AskRisky, "go").await;
     let first = rig.question().await;
     rig.answer(session, &first, Answer::Once).await;
-    // The second is asked about while the first still waits for input, in the folder it began in.
+    // The second question opens while the first command still waits for input, in the folder it started in.
     let second = rig.question().await;
     let Ask::Permission { preview: ToolView::Command(shown), .. } = &second.ask else { panic!("{second:?}") };
     assert_eq!(std::path::Path::new(&shown.cwd), rig.home.work().canonicalize().unwrap());
-    // The first gives up by itself, and the shell moves on while the person thinks.
+    // The first ends without help, and the shell changes folders while the person decides.
     let carried = rig.home.octo().join(format!("shells/{session}/carried.json"));
     while !std::fs::read_to_string(&carried).unwrap_or_default().contains("/sub") {
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;

@@ -1,11 +1,11 @@
-//! What every request of every session carries: the sixteen tools, the system prompt, and the skills it lists.
+//! The fixed part of every request: the sixteen tools, the system prompt, and the skills it lists.
 
 use super::rig::{Rig, words};
 use octo_protocol::{Mode, Profile, StartSession, TurnEnd};
 use octo_testkit::Script;
 use serde_json::Value;
 
-/// The most of it, in tokens of four bytes.
+/// Its maximum size, in tokens of four bytes.
 const MOST: usize = 4_500;
 
 /// As it was sent, without the markers of the cache.
@@ -39,7 +39,7 @@ async fn the_whole_of_it_is_at_most_4500_tokens_in_both_profiles() {
         assert_eq!(names.len(), 16, "{names:?}");
         assert!(names.contains(&"invoke_skill".to_owned()), "{names:?}");
 
-        // SOUL in Octo's own words, and all skills that came with Octo and a model may start in this profile.
+        // SOUL in Octo's own words, and all bundled skills a model may start in this profile.
         let system = request.system();
         assert!(system.contains("# Who you are\n\nBe calm, precise and honest."), "{system}");
         let listed: Vec<&str> = system

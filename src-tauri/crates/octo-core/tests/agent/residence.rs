@@ -1,4 +1,4 @@
-//! Where the home is: a copy brought back, a home that moves, and what is in the way.
+//! The home's location: a restored copy, a home move, and obstacles to both.
 
 use super::rig::{Rig, config, open, process};
 use octo_core::{Config, Octo, Residence};
@@ -19,7 +19,7 @@ async fn titles(octo: &Octo) -> usize {
     octo.call(list).await.expect("the sessions").sessions.len()
 }
 
-/// The next start of an Octo whose home is `home` as it comes.
+/// Starts an Octo on `home` as found.
 async fn start_at(home: &TempHome) -> Octo {
     let settled = settle(Residence::by_octo(home.octo()).expect("a home")).expect("it is settled");
     let config = Config { home: settled.residence.home.clone(), settled, ..config(home) };
@@ -45,7 +45,7 @@ fn a_copy_is_looked_at_and_comes_back_at_the_next_start() {
     });
 }
 
-/// The home, and where it will be put aside.
+/// Returns the home, and the path where it will be set aside.
 async fn plans_a_restore() -> (TempHome, String) {
     let mut rig = Rig::new(Script::new().text("One.").text("Two.")).await;
     rig.start(Mode::Autonomous, "one").await;
@@ -64,7 +64,7 @@ async fn plans_a_restore() -> (TempHome, String) {
     rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect("it is planned");
     let again = rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect_err("one at a time");
     assert_eq!(again.key, "home.planned");
-    // It can be taken back, and planned again.
+    // The plan can be cancelled and made again.
     assert_eq!(rig.octo.call(CancelHomePlan {}).await.expect("it is taken back").planned, None);
     let planned = rig.octo.call(RestoreHome { from: copy.path.clone() }).await.expect("it is planned");
     let Some(HomePlan::Restore { aside, .. }) = planned.planned else { panic!("{planned:?}") };
@@ -89,7 +89,7 @@ fn a_home_moves_and_is_worked_in_there_and_no_more_where_it_was() {
         assert_eq!((state.home.as_str(), state.kept.len()), (text(&to).as_str(), 1));
         let behind = Octo::start(config(&home)).await.err().expect("it is not worked in any more");
         assert_eq!(behind.key, "start.home_moved");
-        // Deleting everything deletes what was put aside, too, and forgets where it was.
+        // Deleting everything also deletes the copy set aside, and forgets its location.
         octo.call(EraseHome { confirm: text(&to) }).await.expect("it is deleted");
         assert!(!home.octo().join("octo.db").exists() && !to.join("octo.db").exists());
     });

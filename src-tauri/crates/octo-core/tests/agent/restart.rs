@@ -1,4 +1,4 @@
-//! Closing and opening: everything is as it was, and what was under way goes on.
+//! Closing and opening: everything is unchanged, and work in progress continues.
 
 use super::rig::{Rig, statuses};
 use octo_protocol::{
@@ -97,14 +97,14 @@ async fn a_draft_and_a_queue_are_there_after_a_restart() {
     assert_eq!(snapshot.queue.len(), 1);
 }
 
-/// The application as a process that leaves open turns alone until they are used.
+/// Starts the application as a process that leaves open turns alone until they are used.
 async fn open_waiting(home: &octo_testkit::TempHome) -> octo_core::Octo {
     let config =
         octo_core::Config { open_turns: octo_core::OpenTurns::WaitForUse, ..super::rig::config(home) };
     octo_core::Octo::start(config).await.expect("the application starts")
 }
 
-/// A session whose answer was streaming when Octo ended, and an application that has not touched it.
+/// Returns a session whose answer was streaming when Octo ended, and an application that has not touched it.
 async fn left_open() -> (Rig, octo_protocol::SessionId, octo_core::Octo) {
     let gate = Gate::new();
     let script =
@@ -138,7 +138,7 @@ async fn what_is_renamed_pinned_or_deleted_does_not_go_on_for_that() {
     );
     assert_eq!(rig.server.requests().len(), 1, "nothing was asked of the model");
 
-    // Brought back and opened it is as if it had been stopped before it was deleted.
+    // Restored and opened, it looks as if it had been stopped before it was deleted.
     octo.call(RestoreSession { session }).await.unwrap();
     let _watched = octo.subscribe(Topic::Session { id: session }).await.unwrap();
     let snapshot = octo.call(OpenSession { session }).await.unwrap();
@@ -216,14 +216,14 @@ async fn no_session_is_opened_again_while_octo_ends() {
     let rig = Rig::new(Script::from_fn(move |_| held.clone())).await;
     let session = rig.start(Mode::Ask, "say it").await;
     super::rig::reached(&gate).await;
-    // A page that is still there asks all the while.
+    // A page that is still open keeps sending requests.
     let asking = async {
         loop {
             let blocks = super::rig::words("and this");
             match rig.octo.call(octo_protocol::Send { session, blocks }).await {
                 Ok(_) => tokio::task::yield_now().await,
                 Err(error) if error.key == "store.closed" => return,
-                // The actor goes just now.
+                // The actor is just ending.
                 Err(error) => assert_eq!(error.key, "session.unavailable", "{error:?}"),
             }
         }

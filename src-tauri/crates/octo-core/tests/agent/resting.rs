@@ -1,4 +1,4 @@
-//! Sessions nobody works in are let go of, and gone on with when somebody does.
+//! Idle sessions are unloaded, and continued when they are used again.
 
 use super::{
     rig::{PATIENCE, Rig, config},
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const IDLE: Duration = Duration::from_millis(20);
 
-/// A second application on the home, which a session can be changed by while no other has it open.
+/// Starts a second application on the home, which can change a session while no other has it open.
 pub async fn beside(rig: &Rig) -> Octo {
     let config = Config { open_turns: OpenTurns::WaitForUse, ..config(&rig.home) };
     Octo::start(config).await.expect("a second application starts")
@@ -44,7 +44,7 @@ async fn a_session_nobody_works_in_is_let_go_of_and_goes_on_when_somebody_does()
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let other = beside(&rig).await;
     rests(&other, session).await;
-    // The conversation goes on from what is stored, and its bytes are those that were sent before.
+    // The conversation continues from the stored data, and its bytes are those sent before.
     rig.send(session, "two").await;
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     let requests = rig.server.requests();
@@ -69,7 +69,7 @@ async fn a_session_with_a_command_in_the_background_stays_open() {
     let plain = rig.start(Mode::Ask, "talk").await;
     assert_eq!(end_of(&mut rig, plain).await, TurnEnd::Finished);
     let other = beside(&rig).await;
-    // The one that was used later rests, and so would the other by then.
+    // The session used later is idle; the other one would be by then.
     rests(&other, plain).await;
     assert!(is_open(&other, serving).await);
     let commands = rig.snapshot(serving).await.commands;

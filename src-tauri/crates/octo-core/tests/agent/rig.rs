@@ -1,4 +1,4 @@
-//! What these tests stand on: an application in a temporary home, connected to a scripted model.
+//! Support for these tests: an application in a temporary home, connected to a scripted model.
 
 use super::shelf::Shelf;
 use octo_core::{Config, Keys, NoHost, Octo, OpenTurns, Residence, Settled};
@@ -11,7 +11,7 @@ use octo_testkit::{ModelServer, Script, ServerOptions, TempHome};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::{sync::broadcast, time::timeout};
 
-/// Nothing here takes longer on a busy machine unless it hangs.
+/// Nothing here takes longer, even on a busy machine, unless it hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Rig {
@@ -38,7 +38,7 @@ pub fn config(home: &TempHome) -> Config {
     }
 }
 
-/// What one process does. At its end nothing of it is left, as with a process: its home is free.
+/// Runs the work of one process. Nothing of it remains at its end, as with a real process: its home is free.
 pub fn process<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     runtime.block_on(work)
@@ -49,7 +49,7 @@ pub async fn open(home: &TempHome) -> Octo {
 }
 
 impl Rig {
-    /// With skills, and a model whose prices are known.
+    /// Creates a rig with skills, and a model whose prices are known.
     pub async fn skilled(script: impl Into<Script>, skills: Shelf) -> Self {
         let (home, server) = (TempHome::new(), ModelServer::start(script));
         std::fs::create_dir_all(home.octo()).expect("a home");
@@ -69,12 +69,12 @@ impl Rig {
         Self::connected(home, server, octo).await
     }
 
-    /// With a model whose prices are known, and sessions that are idle after `idle_after`.
+    /// Creates a rig with a model whose prices are known, and sessions that are idle after `idle_after`.
     pub async fn priced(script: impl Into<Script>, idle_after: Duration) -> Self {
         Self::priced_with(script, idle_after, &markers()).await
     }
 
-    /// As [`Rig::priced`], with a cache of its own.
+    /// Like [`Rig::priced`], with its own cache.
     pub async fn priced_with(
         script: impl Into<Script>,
         idle_after: Duration,
@@ -87,12 +87,12 @@ impl Rig {
         Self::connected(home, server, octo).await
     }
 
-    /// As [`Rig::priced`], by a clock of the test's: tasks run when it says so.
+    /// Like [`Rig::priced`], with a clock the test controls, which decides when tasks run.
     pub async fn by_clock(script: impl Into<Script>, clock: Arc<dyn octo_core::Clock>) -> Self {
         Self::by_clock_with(script, clock, ServerOptions::default()).await
     }
 
-    /// As [`Rig::by_clock`], with a server of its own.
+    /// Like [`Rig::by_clock`], with its own server.
     pub async fn by_clock_with(
         script: impl Into<Script>,
         clock: Arc<dyn octo_core::Clock>,
@@ -131,7 +131,7 @@ impl Rig {
         Self { home, server, octo, events, seen: Vec::new(), models: vec![model] }
     }
 
-    /// The models, as settings tell of them, in the order they were added.
+    /// Returns the models in the settings, in the order they were added.
     pub fn seen_models(&self) -> Vec<octo_protocol::ModelId> {
         self.models.clone()
     }
@@ -141,7 +141,7 @@ impl Rig {
         self.octo.shutdown().await;
         self.octo = open(&self.home).await;
         self.events = self.octo.events();
-        // What happened between the two was not heard.
+        // Events between the two were not received.
         self.seen.clear();
     }
 
@@ -179,7 +179,7 @@ impl Rig {
         self.octo.call(call).await.expect("the answer is taken");
     }
 
-    /// The next event that fits; everything before it is kept in `seen`.
+    /// Returns the next event that matches; everything before it is kept in `seen`.
     pub async fn event<T>(&mut self, what: &str, mut fits: impl FnMut(&Event) -> Option<T>) -> T {
         let waiting = async {
             loop {
@@ -227,7 +227,7 @@ impl Rig {
         .await
     }
 
-    /// Every topic's events are numbered without a gap, and nothing the server saw was wrong.
+    /// Checks that every topic's events are numbered without gaps, and that the server found no fault.
     pub fn assert_sound(&self) {
         self.server.assert_clean();
         let mut last: HashMap<Topic, u64> = HashMap::new();
@@ -262,7 +262,7 @@ pub fn statuses(snapshot: &SessionSnapshot) -> Vec<CallStatus> {
         .collect()
 }
 
-/// What the model was told of a session's calls, in order.
+/// Returns the results of a session's calls as the model received them, in order.
 pub fn results(snapshot: &SessionSnapshot) -> Vec<String> {
     let blocks = snapshot.page.messages.iter().flat_map(|message| &message.blocks);
     blocks
@@ -285,13 +285,13 @@ pub fn answers(snapshot: &SessionSnapshot) -> String {
     texts.join("\n")
 }
 
-/// A cache as the vendor of the scripted model has it.
+/// Returns the cache settings of the scripted model's vendor.
 fn markers() -> serde_json::Value {
     let markers = serde_json::json!({ "limit": 4, "lookback": 20, "lives": ["five_minutes", "hour"] });
     serde_json::json!({ "kind": { "markers": markers }, "minimum": 1024 })
 }
 
-/// A table of presets in which the scripted model costs what a usual one does.
+/// Returns a preset table in which the scripted model has the usual prices.
 fn prices(url: &str, caching: &serde_json::Value) -> String {
     let rates = serde_json::json!({ "input": 3, "output": 15, "read": 0.3, "write": 3.75, "write_hour": 6 });
     let prices = serde_json::json!({ "rates": rates, "date": "2026-11-22", "source": "a test" });

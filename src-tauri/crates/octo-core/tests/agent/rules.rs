@@ -1,4 +1,4 @@
-//! The person's own rules: what they decide, what is shown of them, and what becomes of a file that breaks.
+//! The person's own rules: their verdicts, their display, and a rule file that breaks.
 
 use super::rig::{Rig, results, statuses};
 use octo_core::{Octo, Subscription};
@@ -20,7 +20,7 @@ fn rule(list: PolicyList, text: &str) -> PolicyRule {
     PolicyRule { list, text: text.to_owned() }
 }
 
-/// The next time the file is told of in this way.
+/// Waits for the next matching report of the file.
 async fn told(updates: &mut Subscription, mut fits: impl FnMut(&PolicyState) -> bool) -> PolicyState {
     let waiting = async {
         loop {
@@ -82,7 +82,7 @@ async fn a_broken_file_means_the_strict_rules_and_is_told_until_it_is_repaired()
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert_eq!(statuses(&rig.snapshot(session).await), [CallStatus::Done], "what stays inside runs");
 
-    // Written by the person, while Octo runs and nothing else happens.
+    // Written by the person while Octo runs and nothing else happens.
     let broken = "[commands]\n# half done\nallow = ['just lint; rm -rf build']\n";
     fs::write(&file, broken).unwrap();
     let state = told(&mut updates, |state| state.fault.is_some()).await;
@@ -90,11 +90,11 @@ async fn a_broken_file_means_the_strict_rules_and_is_told_until_it_is_repaired()
     assert_eq!((fault.key.as_str(), fault.args["line"].as_str()), ("policy.pattern", "3"));
     assert_eq!(fault.args["path"], file.display().to_string());
     assert_eq!(state.rules, []);
-    // Whoever comes later hears of it too.
+    // A later subscriber receives it too.
     let mut later = rig.octo.subscribe(Topic::Settings).await.expect("settings are watched");
     assert!(told(&mut later, |_| true).await.fault.is_some());
 
-    // In no mode is it as if there were no policy.
+    // No mode behaves as if there were no policy.
     rig.octo.call(SetMode { session, mode: Mode::Autonomous }).await.unwrap();
     rig.send(session, "two").await;
     let question = rig.question().await;
@@ -106,7 +106,7 @@ async fn a_broken_file_means_the_strict_rules_and_is_told_until_it_is_repaired()
     assert_eq!(fs::read_to_string(&file).unwrap(), broken, "what the person wrote is theirs");
 
     fs::write(&file, "[commands]\nallow = ['just lint']\n").unwrap();
-    // Half of it is there first: a file is emptied before it is written anew.
+    // Half of it exists first: a file is emptied before it is rewritten.
     let state = told(&mut updates, |state| state.fault.is_none() && !state.rules.is_empty()).await;
     assert_eq!(state.rules, [rule(PolicyList::Allow, "just lint")]);
     rig.octo.call(SetMode { session, mode: Mode::AskRisky }).await.unwrap();
@@ -167,7 +167,7 @@ async fn what_was_always_allowed_is_listed_and_can_be_taken_back() {
     let gone = RemoveGrant { folder: grant.folder.clone(), rule: grant.rule.clone() };
     assert_eq!(rig.octo.call(gone).await.unwrap().grants, []);
     assert!(matches!(rig.octo.call(inside()).await.unwrap().outcome, TrialOutcome::Asks { .. }));
-    // The session it was given in asks again too.
+    // The session with the grant asks again too.
     rig.send(session, "once more").await;
     let question = rig.question().await;
     rig.answer(session, &question, Answer::No { reason: None }).await;
@@ -204,7 +204,7 @@ async fn a_command_can_be_tried_and_nothing_runs() {
         assert_eq!((trial.outcome, &trial.folder), (outcome, &folder), "{line}");
     }
     assert!(!rig.home.work().join("made").exists());
-    // Without a folder, in one that is there.
+    // Without a folder, an existing one is used.
     assert!(std::path::Path::new(&tried(&rig.octo, "ls").await.folder).is_dir());
     let call = |line: &str, folder: Option<&str>| TryCommand {
         line: line.to_owned(),
@@ -233,11 +233,11 @@ async fn a_file_that_is_emptied_or_taken_away_holds_until_it_has_settled() {
     let written = rig.octo.call(GetPolicy {}).await.unwrap();
     assert_eq!(written.rules, [rule(PolicyList::Deny, "docker")]);
 
-    // As a program does that is about to write it anew; decided on in between.
+    // As a program that is about to rewrite it does; a decision is made in between.
     fs::write(&file, "").unwrap();
     assert_eq!(tried(&rig.octo, "docker ps").await.outcome, refused);
     assert_eq!(rig.octo.call(GetPolicy {}).await.unwrap(), written, "nothing is told of a moment");
-    // What is not there any more is not written over.
+    // A rule that no longer exists is not overwritten.
     let stale = RemovePolicyRule { rule: rule(PolicyList::Deny, "docker"), stamp: written.stamp.clone() };
     assert_eq!(rig.octo.call(stale).await.unwrap_err().key, "policy.changed");
     fs::remove_file(&file).unwrap();
@@ -247,7 +247,7 @@ async fn a_file_that_is_emptied_or_taken_away_holds_until_it_has_settled() {
     assert_eq!(tried(&rig.octo, "podman ps").await.outcome, refused, "what is written holds at once");
     told(&mut updates, |state| state.rules.len() == 2).await;
 
-    // Left empty, it is what the person wants, and is told of although nothing more happens to it.
+    // If it stays empty, that is the person's wish, and it is reported although no further change occurs.
     fs::write(&file, "").unwrap();
     assert_eq!(tried(&rig.octo, "docker ps").await.outcome, refused);
     let state = told(&mut updates, |state| state.rules.is_empty()).await;

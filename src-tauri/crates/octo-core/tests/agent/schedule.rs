@@ -1,4 +1,4 @@
-//! Tasks at their time, by a clock the test moves.
+//! Tasks at their scheduled times, with a clock the test moves.
 
 mod crash;
 mod desk;

@@ -1,4 +1,4 @@
-//! Skills for tests, and what sub-agents are followed by.
+//! Skills for tests, and helpers to follow sub-agents.
 
 use super::rig::Rig;
 use octo_protocol::{Block, CallId, Event, SessionId, SubAgentView, ToolView, Topic, TurnEnd};
@@ -11,12 +11,12 @@ use std::{collections::BTreeMap, fs, path::Path};
 pub struct Shelf(BTreeMap<String, String>);
 
 impl Shelf {
-    /// With the skill `explore`, which forks on its parent's model.
+    /// Creates a set with the skill `explore`, which runs in a sub-agent on its parent's model.
     pub fn new() -> Self {
         Self::default().with("explore", "inherit", &[])
     }
 
-    /// With one that forks on a model: `inherit`, `light` or a connected one's name.
+    /// Adds a skill that runs in a sub-agent on a model: `inherit`, `light` or a connected one's name.
     pub fn with(mut self, name: &str, model: &str, forbidden: &[&str]) -> Self {
         let text = format!(
             "---\nname: {name}\ndescription: Looks around.\ncontext: fork\nmodel: {model}\nforbidden_tools: {forbidden:?}\n---\n\n\
@@ -26,14 +26,14 @@ impl Shelf {
         self
     }
 
-    /// With one whose instructions go into the conversation.
+    /// Adds a skill whose instructions are added to the conversation.
     pub fn inline(mut self, name: &str, instructions: &str) -> Self {
         let text = format!("---\nname: {name}\ndescription: Says how.\n---\n\n{instructions}\n");
         self.0.insert(name.to_owned(), text);
         self
     }
 
-    /// Puts them into a home.
+    /// Writes them into a home.
     pub fn write(&self, home: &Path) {
         for (name, text) in &self.0 {
             let folder = home.join("skills").join(name);
@@ -43,12 +43,13 @@ impl Shelf {
     }
 }
 
-/// A call of a skill.
+/// Returns a call of a skill.
 pub fn skill(name: &str, task: &str) -> (&'static str, Value) {
     ("invoke_skill", json!({ "skill_name": name, "task": task }))
 }
 
-/// The parent calls these skills at once and then says "done"; sub-agents are answered by `child`.
+/// Returns a script in which the parent calls these skills at once and then says "done"; sub-agents are
+/// answered by `child`.
 pub fn forking(
     calls: Vec<(&'static str, Value)>,
     mut child: impl FnMut(&RecordedRequest) -> Reply + Send + 'static,
@@ -67,7 +68,7 @@ pub fn forking(
     })
 }
 
-/// Whether a sub-agent asks.
+/// Returns whether the request is from a sub-agent.
 pub fn is_forked(request: &RecordedRequest) -> bool {
     String::from_utf8_lossy(&request.raw).contains("<octo-notice kind=\\\"fork\\\">")
 }
@@ -83,7 +84,7 @@ pub async fn end_of(rig: &mut Rig, session: SessionId) -> TurnEnd {
     }
 }
 
-/// The next change of a sub-agent's card that fits.
+/// Returns the next matching change of a sub-agent's card.
 pub async fn card(rig: &mut Rig, what: &str, fits: impl Fn(&SubAgentView) -> bool) -> SubAgentView {
     rig.event(what, |event| match event {
         Event::CallChanged { call } => match &call.view {

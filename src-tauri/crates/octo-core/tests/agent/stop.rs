@@ -1,4 +1,4 @@
-//! Stop halts within three seconds, kills what runs, and keeps what there is.
+//! Stop halts within three seconds, kills running processes, and keeps all results.
 
 use super::rig::{Rig, answers, statuses};
 use octo_protocol::{Block, CallStatus, MessageEnd, Mode, NoticeKind, RetryTurn, SessionStatus, TurnEnd};
@@ -19,7 +19,7 @@ async fn stopped_while_it_streams_the_text_stays_and_the_session_goes_on() {
         matches!(event, octo_protocol::Event::MessageStarted { .. }).then_some(())
     })
     .await;
-    // The piece before the gate is on its way: wait until it is seen, then stop.
+    // The piece before the gate is in transit: wait until it is visible, then stop.
     while rig.snapshot(session).await.streaming.is_empty() {
         tokio::task::yield_now().await;
     }
@@ -128,7 +128,7 @@ async fn retry_goes_on_from_where_it_was_stopped() {
 #[cfg(unix)]
 #[tokio::test]
 async fn what_was_stopped_does_not_come_back_with_the_next_start() {
-    // It does not react to being ended, so Octo is closed while it is still being stopped.
+    // It ignores its termination, so Octo is closed while still stopping it.
     let script = Script::new()
         .call("terminal", json!({ "command": "trap '' TERM; touch up; while :; do sleep 1; done" }))
         .text("never asked for");

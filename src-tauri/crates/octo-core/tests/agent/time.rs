@@ -1,4 +1,4 @@
-//! Turns are tasks of the time machine: what they do to files, commands included, is taken back and brought back.
+//! Turns as entries of the time machine: their changes to files, commands included, are undone and redone.
 
 use super::rig::{Rig, answers, config, results};
 use octo_core::{Config, Octo, OpenTurns};
@@ -11,7 +11,7 @@ use octo_testkit::Script;
 use serde_json::json;
 use std::{collections::BTreeMap, fs, path::Path, time::Duration};
 
-/// Every file below a folder, by its name there.
+/// Returns every file below a folder by its relative name.
 fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
@@ -80,14 +80,14 @@ async fn edits_and_commands_of_three_turns_are_undone_branched_and_redone() {
     let undone: Vec<bool> = rig.snapshot(session).await.page.turns.iter().map(|turn| turn.undone).collect();
     assert_eq!(undone, [true, true, true]);
 
-    // A branch, of which the model sees only its own way.
+    // A branch, whose model sees only its own history.
     rig.octo.call(go(session, 1, RestoreScope::Both)).await.unwrap();
     turn(&mut rig, session, "Do it otherwise").await;
     assert_eq!(fs::read_to_string(work.join("src/a.txt")).unwrap(), "other\n");
     let asked = rig.server.requests().last().unwrap().body.to_string();
     assert!(asked.contains("Make a file") && !asked.contains("Change it by a command"), "{asked}");
 
-    // And the first way again, files and conversation.
+    // And the first branch again, files and conversation.
     let branch = rig.octo.call(GetTaskTree { session }).await.unwrap();
     assert!(branch.tasks.iter().any(|task| task.branch));
     rig.octo.call(go(session, 3, RestoreScope::Both)).await.unwrap();
@@ -133,7 +133,7 @@ async fn what_the_person_changed_is_kept_unless_it_is_named_and_one_file_comes_b
     assert_eq!(fs::read_to_string(&a).unwrap(), "the person's\n");
     assert!(!work.join("b").exists());
     assert!(rig.snapshot(session).await.page.turns.iter().all(|turn| !turn.undone), "files only");
-    // The undo is itself undone, and one file alone.
+    // The undo is undone, and one file alone is restored.
     let chosen = FileSelection::Chosen { paths: vec![work.join("b").display().to_string()] };
     let one = RestoreTask { selection: chosen, ..go(session, 1, RestoreScope::Both) };
     rig.octo.call(one).await.unwrap();
@@ -194,13 +194,13 @@ async fn undo_is_a_command_too_and_holds_over_a_restart() {
     rig.octo.call(Send { session, blocks: super::rig::words("/redo") }).await.unwrap();
     assert!(work.join("a").exists());
     assert!(!rig.snapshot(session).await.page.turns[0].undone);
-    // Nothing more to bring back: said, and nothing is done.
+    // Nothing is left to redo: this is reported, and nothing happens.
     rig.octo.call(Send { session, blocks: super::rig::words("/redo") }).await.unwrap();
     let note = rig.snapshot(session).await.notes.pop().unwrap();
     assert_eq!(note.note.key, "time.nothing_to_redo");
 }
 
-/// The sessions of commands nobody said the end of.
+/// Returns the sessions with commands whose end was not recorded.
 async fn open_commands(store: &Store) -> Vec<SessionId> {
     let commands = store.read(|reader| reader.time_commands()).await.unwrap();
     commands.into_iter().map(|command| command.session).collect()
@@ -232,7 +232,7 @@ async fn what_a_living_process_is_in_the_middle_of_is_left_to_it() {
         tx.take_lease(living, &other, probe)
     });
     assert_eq!(taken.await.unwrap(), LeaseOutcome::Taken);
-    // Both the window and a headless run end what the dead one left, and nothing else.
+    // Both the window and a headless run end the work the dead process left, and nothing else.
     for (source, open_turns) in
         [(Source::Window, OpenTurns::GoOnAtStart), (Source::Headless, OpenTurns::WaitForUse)]
     {
@@ -248,8 +248,8 @@ async fn what_a_living_process_is_in_the_middle_of_is_left_to_it() {
         let free = store.read(move |reader| reader.lease(dead)).await.unwrap();
         assert_eq!(free, None, "its lease is given back");
     }
-    // Once the other process is gone, working in the session is enough, however late the look at all of them comes: a
-    // mere look at the session opens nothing.
+    // Once the other process is gone, work in the session suffices, however late the check of all sessions
+    // runs: merely viewing the session opens nothing.
     store.write(move |tx| tx.release_lease(living, &token)).await.unwrap();
     rig.restart().await;
     rig.send(living, "Go on").await;
@@ -266,7 +266,7 @@ async fn messages_that_come_while_files_are_put_back_wait_for_it() {
     let session = rig.start(Mode::Autonomous, "Make a").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     settled(&mut rig).await;
-    // Another process writes: the restore is under way, and cannot end before that is over.
+    // Another process writes: the restore is in progress, and cannot finish before that.
     let other = Store::open(&rig.home.octo()).unwrap();
     let (release, held) = std::sync::mpsc::channel::<()>();
     let (begun, holds) = tokio::sync::oneshot::channel();
@@ -283,7 +283,7 @@ async fn messages_that_come_while_files_are_put_back_wait_for_it() {
         rig.octo.call(go(session, 0, RestoreScope::Both)),
         rig.octo.call(Send { session, blocks: super::rig::words("What now?") }),
         async {
-            // A second journey is refused at once, until the message has come: that is to be stored first.
+            // A second restore is refused at once, until the message was stored, which must come first.
             let again = || rig.octo.call(go(session, 1, RestoreScope::Both));
             while let Ok(refused) = tokio::time::timeout(Duration::from_millis(500), again()).await {
                 assert_eq!(refused.unwrap_err().key, "time.going");
@@ -295,7 +295,7 @@ async fn messages_that_come_while_files_are_put_back_wait_for_it() {
     holding.await.unwrap().unwrap();
     assert_eq!(gone.unwrap().active, 0);
     assert!(matches!(sent.unwrap(), Sent::Queued { .. }));
-    // What waited begins by itself, and sees what was gone to.
+    // The queued message starts automatically, and sees the restored state.
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     assert!(!work.join("a").exists());
     let asked = rig.server.requests().last().unwrap().body.to_string();
@@ -303,7 +303,7 @@ async fn messages_that_come_while_files_are_put_back_wait_for_it() {
     rig.assert_sound();
 }
 
-/// What the model was asked with last.
+/// Returns the last request's text.
 fn asked(rig: &Rig) -> String {
     rig.server.requests().last().unwrap().body.to_string()
 }
@@ -341,19 +341,19 @@ async fn a_conversation_put_elsewhere_stays_there_when_files_are_undone_and_redo
         rig.octo.call(Send { session, blocks: super::rig::words(text) }).await.unwrap();
     };
 
-    // The conversation alone goes back to the first task; the files stay at the third.
+    // Only the conversation goes back to the first turn; the files stay at the third.
     rig.octo.call(go(session, 1, RestoreScope::Conversation)).await.unwrap();
     assert_eq!((there().as_str(), told(&rig).await), ("abc", vec![true, false, false]));
     let tree = rig.octo.call(GetTaskTree { session }).await.unwrap();
     assert_eq!((tree.active, tree.conversation), (3, 1));
-    // Undoing and redoing files brings back nothing that is not in the conversation.
+    // Undoing and redoing files restores nothing that is not in the conversation.
     command(&rig, "/undo").await;
     assert_eq!((there().as_str(), told(&rig).await), ("ab", vec![true, false, false]));
     command(&rig, "/redo").await;
     assert_eq!((there().as_str(), told(&rig).await), ("abc", vec![true, false, false]));
     rig.restart().await;
 
-    // Work goes on from both, and its undo leads back to both.
+    // Work continues from both, and its undo leads back to both.
     turn(&mut rig, session, "Make four").await;
     assert!(asked(&rig).contains("Make one") && !asked(&rig).contains("Make two"), "{}", asked(&rig));
     let tree = rig.octo.call(GetTaskTree { session }).await.unwrap();
@@ -363,7 +363,7 @@ async fn a_conversation_put_elsewhere_stays_there_when_files_are_undone_and_redo
     assert_eq!((there().as_str(), told(&rig).await), ("abc", vec![true, false, false, false]));
     command(&rig, "/redo").await;
     assert_eq!((there().as_str(), told(&rig).await), ("abcd", vec![true, false, false, true]));
-    // What the conversation has is taken back with the files.
+    // Changes contained in the conversation are undone with the files.
     for (files, turns) in [
         ("abc", [true, false, false, false]),
         ("ab", [true, false, false, false]),
@@ -374,7 +374,7 @@ async fn a_conversation_put_elsewhere_stays_there_when_files_are_undone_and_redo
         assert_eq!((there().as_str(), told(&rig).await), (files, turns.to_vec()));
     }
 
-    // Files alone: the conversation stays, and is where it was said to be when the next turn begins.
+    // Files alone: the conversation stays, and keeps its position when the next turn starts.
     rig.octo.call(go(session, 3, RestoreScope::Both)).await.unwrap();
     assert_eq!((there().as_str(), told(&rig).await), ("abc", vec![true, true, true, false]));
     rig.octo.call(go(session, 1, RestoreScope::Files)).await.unwrap();
@@ -415,7 +415,7 @@ async fn an_undo_asked_again_after_a_failure_keeps_the_words_that_asked_for_it()
             _ => None,
         })
         .await;
-    // What is taken back is the task before the words, not the attempts to answer them.
+    // The undone turn is the one before the message, not the attempts to answer it.
     assert_eq!(went, (0, 1));
     assert!(!work.join("a").exists());
     let said = results(&rig.snapshot(session).await);
@@ -428,7 +428,7 @@ async fn an_undo_asked_again_after_a_failure_keeps_the_words_that_asked_for_it()
     let first = request["messages"][0]["content"].to_string();
     assert!(first.contains("Undo that, please"), "the person's words come first: {first}");
     assert!(!request.to_string().contains("Make it\""), "{request}");
-    // The attempts are told as tasks of the words they answer.
+    // The attempts are listed as turns of the message they answer.
     let tree = rig.octo.call(GetTaskTree { session }).await.unwrap();
     let named = tree.tasks.iter().filter(|task| task.summary == "Undo that, please").count();
     assert_eq!(named, 3, "{tree:?}");

@@ -1,4 +1,4 @@
-//! The trash through the application's own door.
+//! The trash through the application's public API.
 
 use super::{
     rig::{PATIENCE, Rig, statuses},
@@ -155,7 +155,7 @@ async fn the_model_empties_the_trash_only_after_a_question_also_when_nothing_els
 async fn a_smaller_limit_takes_effect_at_once_and_spares_the_last_day() {
     let mut rig = Rig::new(Script::new()).await;
     removed(&rig, "today.txt", "today");
-    // Dependencies: they may go although they are new.
+    // Dependencies may be removed although they are new.
     rig.home.write("package.json", "{}");
     let modules = rig.home.write("node_modules/x/index.js", "x").canonicalize().unwrap();
     let modules = modules.parent().unwrap().parent().unwrap().to_owned();
@@ -191,7 +191,7 @@ async fn entries_are_made_again_when_the_store_lost_them_and_dropped_when_the_co
     }
     rig.octo = super::rig::open(&rig.home).await;
     assert_eq!(listed(&rig.octo).await, before[1..]);
-    // Gone while the store still knows of it.
+    // Deleted while the store still knows it.
     let id = before[1].id;
     rig.octo.shutdown().await;
     std::fs::remove_dir_all(rig.home.octo().join("trash").join(id.to_string())).unwrap();
@@ -203,7 +203,7 @@ const HOUR: Millis = 60 * 60 * 1_000;
 const DAY: Millis = 24 * HOUR;
 const YEAR: Millis = 365 * DAY;
 
-/// Starts the application anew by a clock that shows this; what is in the trash once it has looked.
+/// Restarts the application with a clock set to this time; returns the trash's entries after its check.
 async fn by_clock(rig: &mut Rig, now: Millis) -> Vec<String> {
     rig.end().await;
     rig.begin_by_clock(HandClock::at(now)).await;
@@ -232,7 +232,7 @@ async fn a_clock_that_is_a_year_off_empties_no_trash_and_age_still_does() {
     let mut rig = Rig::by_clock(Script::new(), HandClock::at(system_time())).await;
     removed(&rig, "a.txt", "a");
     let now = system_time();
-    // As it goes; then a year ahead, found so twice and for a day; then set right.
+    // At normal speed; then a year ahead, seen twice and for a day; then corrected.
     for at in [now, now + DAY, now + YEAR, now + YEAR + HOUR, now + YEAR + DAY, now + 2 * DAY, now + 3 * DAY]
     {
         assert_eq!(by_clock(&mut rig, at).await, ["a.txt"], "{} days on", (at - now) / DAY);
@@ -240,7 +240,7 @@ async fn a_clock_that_is_a_year_off_empties_no_trash_and_age_still_does() {
     let entry = listed(&rig.octo).await.pop().unwrap();
     let until = rig.octo.call(PreviewTrash { id: entry.id }).await.unwrap().until;
     assert_eq!(until, Some(entry.at + 30 * DAY), "nothing of that is left");
-    // A pause of weeks delays, and what goes by counts.
+    // A pause of weeks delays the expiry, and elapsed use counts.
     for day in [8, 29, 30, 37] {
         assert_eq!(by_clock(&mut rig, now + day * DAY).await, ["a.txt"], "{day} days on");
     }
@@ -253,7 +253,7 @@ async fn a_clock_that_is_a_year_off_empties_no_trash_and_age_still_does() {
 #[tokio::test]
 async fn what_was_deleted_by_a_clock_a_year_behind_is_there_once_it_is_right() {
     let now = system_time();
-    // Seen from the clock that is right, what is deleted now is a year old.
+    // By the corrected clock, a deletion made now would be a year old.
     let mut rig = Rig::by_clock(Script::new(), HandClock::at(now)).await;
     removed(&rig, "a.txt", "a");
     for at in [now + YEAR, now + YEAR + DAY, now + YEAR + 8 * DAY, now + YEAR + 15 * DAY] {

@@ -50,7 +50,7 @@ async fn a_task_reads_edits_and_runs_and_everything_is_kept() {
     );
     rig.assert_sound();
 
-    // What is shown after a restart comes from the same stored data.
+    // The state after a restart comes from the same stored data.
     rig.event("the task's end", |event| matches!(event, Event::TasksChanged).then_some(())).await;
     let snapshot = rig.snapshot(session).await;
     rig.restart().await;
@@ -133,7 +133,8 @@ async fn streamed_text_is_in_the_snapshot_of_whoever_opens_meanwhile() {
     let mut subscription = rig.octo.subscribe(octo_protocol::Topic::Session { id: session }).await.unwrap();
     let mut text = String::new();
     let mut updates = subscription.next().await.unwrap();
-    // The piece before the gate may still be on its way: what came is a beginning, what follows the rest.
+    // The piece before the gate may still be in transit: the received text is a beginning, and the rest
+    // follows.
     gate.open();
     let mut whole = None;
     loop {

@@ -1,4 +1,4 @@
-//! Two windows on the same sessions: what one does the other shows, and what is read is read in both.
+//! Two windows on the same sessions: each shows the other's actions, and read marks apply to both.
 
 use super::rig::{PATIENCE, Rig};
 use octo_core::Subscription;
@@ -12,11 +12,11 @@ use serde_json::json;
 use std::collections::VecDeque;
 use tokio::time::timeout;
 
-/// A window: what it was told, and the list as it shows it.
+/// A window: the updates it received, and the list it shows.
 struct Window {
     updates: Subscription,
     seen: Vec<Update>,
-    /// What came with what was waited for, and after it.
+    /// Updates that arrived with or after the awaited one.
     coming: VecDeque<Update>,
 }
 
@@ -27,7 +27,7 @@ impl Window {
         Self { updates, seen, coming: VecDeque::new() }
     }
 
-    /// Everything up to the first update that fits, and no more: where batches end is nobody's business.
+    /// Reads up to the first update that matches, and no more: the ends of batches do not matter.
     async fn until(&mut self, what: &str, fits: impl Fn(&Update) -> bool) {
         let waiting = async {
             loop {
@@ -50,7 +50,7 @@ impl Window {
             .await;
     }
 
-    /// What it was told, without the text that streams, whose pieces differ.
+    /// Returns the updates received, without streamed text, whose pieces differ.
     fn told(&self) -> Vec<Update> {
         self.seen.iter().filter(|update| !matches!(update, Update::Delta { .. })).cloned().collect()
     }
@@ -74,7 +74,7 @@ async fn two_windows_on_one_session_are_told_the_same() {
     assert_eq!(session_of(&left), session_of(&right));
     assert_eq!(session_of(&left).questions, std::slice::from_ref(&question));
 
-    // Answered in one, it closes in both; a second answer comes too late and changes nothing.
+    // Answered in one window, it closes in both; a second answer is too late and changes nothing.
     rig.answer(session, &question, Answer::No { reason: Some("not now".into()) }).await;
     for window in [&mut left, &mut right] {
         window.event("end of the question", |event| matches!(event, Event::QuestionClosed { .. })).await;
@@ -114,7 +114,7 @@ async fn two_windows_show_the_same_list_and_what_is_read_in_one_is_read_in_both(
     left.event("read", read).await;
     right.event("read", read).await;
     assert!(unread(&rig).await.is_empty());
-    // Once more says nothing: there is nothing new to have read.
+    // A second time reports nothing: there is nothing new to mark as read.
     let count = left.seen.len();
     rig.octo.call(MarkRead { session }).await.unwrap();
     rig.octo.call(PinSession { session, pinned: true }).await.unwrap();

@@ -1,4 +1,4 @@
-//! Places and what is not a turn of the person's: sub-agents, skills, tasks.
+//! Permits, and work other than the person's turns: sub-agents, skills, tasks.
 
 use super::*;
 use crate::agent::schedule::world::runs_when;
@@ -58,7 +58,7 @@ async fn a_sub_agent_that_asks_frees_its_parents_place_and_goes_on_without_one()
     assert_eq!(row.of.unwrap().session, session);
     let long = rig.start(Mode::Ask, "long").await;
     reached(&gate).await;
-    // Were it to wait for its parent's place, neither would go on while the other session works.
+    // If it waited for its parent's permit, neither could continue while the other session works.
     rig.answer(child, &question, Answer::Once).await;
     assert_eq!(end_of(&mut rig, child).await, TurnEnd::Finished);
     rows_when(&rig, "the parent's turn to wait", &[("go", queued(0)), ("long", WORKS)]).await;
@@ -90,7 +90,7 @@ async fn a_skill_the_person_calls_waits_for_a_place_before_its_first_step() {
     rig.octo.invoke_skill(session, words("/explore around"), wish).await.unwrap();
     assert_eq!(standing(&rig).await, told(&[("long", WORKS), ("first", queued(0))]));
     assert_eq!(rig.server.requests().len(), 2, "no sub-agent began");
-    // What waits there is kept by a restart too.
+    // A restart preserves the queue too.
     rig.restart().await;
     assert_eq!(standing(&rig).await, told(&[("long", WORKS), ("first", queued(0))]));
     gate.open();
@@ -113,7 +113,7 @@ async fn a_task_waits_like_everybody_and_its_waiting_is_no_work() {
     save(&rig, plan).await;
     clock.set(DAY + 10 * HOUR);
     let run = last_run(&rig, "begun", |status| *status == RunStatus::Running).await;
-    // The run is stored as begun before its session's actor says what it does.
+    // The run is stored as started before its session's actor reports its work.
     let row = heard(&rig, "the run", |state| state.rows.len() == 2).await.rows.remove(1);
     assert_eq!((row.id, row.status), (ActivityId::Task { run: run.id }, queued(0)));
     assert_eq!((row.name.as_str(), row.task.as_deref()), ("Morning brief", Some("morning-brief")));
@@ -124,7 +124,7 @@ async fn a_task_waits_like_everybody_and_its_waiting_is_no_work() {
     }
     settled(&rig, &clock, 1).await;
     assert_eq!(runs(&rig).await[0].status, RunStatus::Running, "not timed out");
-    // And is not over when its next time comes.
+    // And is not over at its next scheduled time.
     clock.set(DAY + 10 * HOUR + 50 * MINUTE);
     let still = RunStatus::Skipped { reason: SkipReason::StillRunning };
     last_run(&rig, "left out", |status| *status == still).await;

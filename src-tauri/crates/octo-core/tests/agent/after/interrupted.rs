@@ -1,4 +1,4 @@
-//! Looks back that do not come to their end: the turn before them did not, or the person goes on.
+//! Look backs that do not finish: the turn before them did not finish, or the person continues.
 
 use super::*;
 
@@ -42,7 +42,7 @@ async fn the_persons_next_message_ends_it_and_the_memory_is_owed() {
     assert_eq!(end_of(&mut rig, session).await, TurnEnd::Finished);
     reached(&gate).await;
     rig.send(session, "Wait, one more thing.").await;
-    // The end of that short turn looks back again, for it is owed.
+    // The end of that short turn starts another look back, because one is due.
     let mut ends = [child_end(&mut rig, session).await, child_end(&mut rig, session).await];
     gate.open();
     ends.sort_by_key(|(_, end)| *end != TurnEnd::Stopped);

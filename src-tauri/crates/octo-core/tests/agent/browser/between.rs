@@ -1,24 +1,24 @@
-//! What stands between Octo and a browser: it passes everything on, hears what Octo asks for, and answers some of it in
-//! the browser's place, or not at all.
+//! A proxy between Octo and a browser: it passes everything on, records Octo's commands, and answers some of
+//! them in place of the browser, or not at all.
 
 use super::*;
 use std::{io::Read, sync::MutexGuard};
 
-/// What becomes of a command.
+/// The fate of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The browser gets it.
+    /// It is passed to the browser.
     On,
-    /// It fails, as with a browser that cannot do it.
+    /// It fails, as with a browser that does not support it.
     Refused,
     /// It is never answered, as by a page that is not painted.
     Lost,
 }
 
-/// The name of a command decides.
+/// Decides by the command's name.
 type Rule = Arc<dyn Fn(&str) -> Way + Send + Sync>;
 
-/// A door of its own to a browser.
+/// A separate port to a browser.
 pub struct Between {
     profile: tempfile::TempDir,
     said: Arc<Mutex<Vec<String>>>,
@@ -47,12 +47,12 @@ impl Between {
         rig.octo.call(ChooseBrowser { choice }).await.expect("the browser is chosen");
     }
 
-    /// The commands that were given so far, in their order.
+    /// Returns the commands sent so far, in order.
     pub fn said(&self) -> Vec<String> {
         list(&self.said).clone()
     }
 
-    /// How often one was given so far.
+    /// Returns the number of times a command was sent so far.
     pub fn times(&self, name: &str) -> usize {
         list(&self.said).iter().filter(|said| *said == name).count()
     }
@@ -62,7 +62,7 @@ fn list(said: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
     said.lock().expect("the list")
 }
 
-/// Passes one connection on, for as long as it lasts.
+/// Forwards one connection until it closes.
 fn pass(from: &TcpStream, port: u16, said: &Mutex<Vec<String>>, rule: &Rule) -> Option<()> {
     let to = TcpStream::connect(("127.0.0.1", port)).ok()?;
     let head = head_of(from)?;
@@ -113,7 +113,7 @@ fn pass(from: &TcpStream, port: u16, said: &Mutex<Vec<String>>, rule: &Rule) -> 
     None
 }
 
-/// The head of a request or an answer, with its empty line.
+/// Returns the head of a request or response, including its empty line.
 fn head_of(mut stream: &TcpStream) -> Option<Vec<u8>> {
     let (mut head, mut byte) = (Vec::new(), [0]);
     while !head.ends_with(b"\r\n\r\n") {
@@ -123,7 +123,7 @@ fn head_of(mut stream: &TcpStream) -> Option<Vec<u8>> {
     Some(head)
 }
 
-/// The next frame of a websocket, as it came, and what is in it.
+/// Returns the next websocket frame, raw, and its payload.
 fn frame(mut stream: &TcpStream) -> Option<(Vec<u8>, Vec<u8>)> {
     let mut frame = vec![0; 2];
     stream.read_exact(&mut frame).ok()?;

@@ -1,4 +1,4 @@
-//! What becomes of work in the browser as the connection ends, begins anew, or cannot do what it must.
+//! Work in the browser when the connection ends, restarts, or cannot do its part.
 
 use super::{Chromium, Site, between::Between, between::Way, last, next, open, plan, rig_with};
 use crate::agent::rig::{Rig, reached, results};

@@ -1,4 +1,4 @@
-//! What can be edited, and what in it is pressed; what is written key by key; and what was read in many frames.
+//! Editable elements, buttons inside them, text typed key by key, and text read from many frames.
 
 use super::{Chromium, Site, Step, click, last, number, open, plan, reason, rig_with, snapshot, step};
 use crate::agent::rig::results;

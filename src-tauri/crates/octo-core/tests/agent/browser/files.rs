@@ -1,4 +1,4 @@
-//! Files come where the person was asked about one, and nowhere else.
+//! Files are saved where the person was asked about a download, and nowhere else.
 
 use super::{Chromium, Site, click, kit::snapshot, last, number, open, plan, reason, rig_with, step};
 use crate::agent::rig::{PATIENCE, results};
@@ -10,7 +10,7 @@ const PAGE: &str = "<!doctype html><title>Bills</title><a href=/file-link>Bill</
     <button onclick=\"const frame = document.createElement('iframe'); frame.src = '/file-frame'; document.body.append(frame)\">Frame</button>\
     <button onclick='localStorage.told = 1'>Tell</button>";
 
-/// Another tab of the same site, in which the person fetches a file meanwhile.
+/// Another tab of the same site, in which the person downloads a file meanwhile.
 const OWN: &str =
     "<!doctype html><title>Own</title><script>onstorage = () => { location = '/file-own'; }</script>";
 
@@ -45,7 +45,7 @@ async fn what_turns_out_to_be_a_file_is_stopped_unless_the_person_was_asked_abou
         click("button \"Show bill\""),
         click("button \"Frame\""),
         step(move |_| json!({ "action": "navigate", "url": url })),
-        // What came late is told with this.
+        // The late download is reported with this result.
         snapshot(),
         click("button \"Tell\""),
         get,
@@ -54,7 +54,7 @@ async fn what_turns_out_to_be_a_file_is_stopped_unless_the_person_was_asked_abou
     let session = rig.start(Mode::Autonomous, "get the bill").await;
     let question = rig.question().await;
     let AskReason::Page { risk: PageRisk::Downloads, .. } = reason(&question) else { panic!("{question:?}") };
-    // The person's own is there, and none that nobody was asked about.
+    // The person's own download is there, and no download without a question.
     downloads(&browser, &["file-own.txt"]).await;
     let told = results(&rig.snapshot(session).await);
     let all = told.join("\n");
@@ -74,7 +74,7 @@ async fn what_turns_out_to_be_a_file_is_stopped_unless_the_person_was_asked_abou
 
 #[tokio::test]
 async fn a_page_that_says_nothing_behind_a_dialog_has_its_files_stopped_all_the_same() {
-    // The dialog opens while the file is on its way, and holds the page from before it begins.
+    // The dialog opens during the download, and blocks the page from before it starts.
     let page = "<!doctype html><title>Bills</title><button onclick=\"const frame = document.createElement('iframe');\
         frame.src = '/file-frame'; document.body.append(frame); alert(1)\">Bill</button>";
     let site = Site::start(&[("/", page), ("/file-frame", "bill")]);

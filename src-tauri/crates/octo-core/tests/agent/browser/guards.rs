@@ -1,4 +1,4 @@
-//! What nobody was asked about is not done, and what nobody granted is not read, however a page or a call is made.
+//! Without a question nothing is done, and without a grant nothing is read, however a page or a call is built.
 
 use super::{Chromium, FORM, Site, Step, click, last, number, open, plan, reason, rig_with, snapshot, step};
 use crate::agent::rig::{Rig, results};
@@ -7,7 +7,7 @@ use octo_protocol::{
 };
 use serde_json::json;
 
-/// What is asked, with what else it sets off.
+/// Returns the risks in a question, including side effects.
 fn risks(question: &Question) -> Vec<PageRisk> {
     match reason(question) {
         AskReason::Page { risk, besides, .. } => {
@@ -17,7 +17,7 @@ fn risks(question: &Question) -> Vec<PageRisk> {
     }
 }
 
-/// What was asked of the site, but for what a browser asks by itself.
+/// Returns the paths requested from the site, except those a browser requests automatically.
 fn visited(site: &Site) -> Vec<String> {
     site.asked().into_iter().filter(|path| path != "/favicon.ico" && path != "/tick").collect()
 }
@@ -180,7 +180,7 @@ async fn the_question_shows_all_that_is_approved() {
     let Ask::Permission { preview: ToolView::Browser(view), .. } = &question.ask else { panic!("a view") };
     assert_eq!(view.text.as_deref(), Some(wanted.as_str()));
     rig.answer(session, &question, Answer::No { reason: None }).await;
-    // What is too long to be shown whole is not even asked about.
+    // Text that is too long to be shown in full is not even asked about.
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     let told = last(&rig, session).await;
     assert!(told.contains("40000 characters") && told.contains("Nothing was done"), "{told}");
@@ -252,7 +252,7 @@ async fn a_key_goes_to_what_has_the_focus_however_deep_that_is() {
 
 #[tokio::test]
 async fn the_element_that_was_asked_about_still_says_what_it_said() {
-    // It changes its price once the question stands: nothing of the node but its words is another.
+    // It changes its price while the question is open: only the text of the node differs.
     let page = "<!doctype html><title>Price</title><button onclick=\"fetch('/paid')\">Pay 5</button>\
         <script>let n = 5; setInterval(() => { n++; document.querySelector('button').textContent = 'Pay ' + n; fetch('/tick'); }, 50)</script>";
     let pay = step(|read| json!({ "action": "act", "ref": number(read, "button \"Pay") }));
@@ -320,7 +320,7 @@ async fn a_button_in_a_frame_of_another_site_is_shown_where_it_is_asked_about() 
     let Ask::Permission { preview: ToolView::Browser(view), .. } = &question.ask else { panic!("a view") };
     let picture = view.picture.clone().expect("a crop of the button");
     let picture = rig.octo.blob(&picture).await.expect("it is kept").bytes;
-    // The size of a PNG stands behind its first words.
+    // The size of a PNG follows its first words.
     let size =
         |at: usize| picture.get(at..at + 4).map(|four| u32::from_be_bytes(four.try_into().expect("four")));
     assert_eq!((size(16), size(20)), (Some(130), Some(45)));
@@ -342,7 +342,7 @@ async fn of_an_element_that_is_gone_the_page_as_it_is_now_is_told() {
         changed();
         json!({ "action": "act", "ref": number(read, "button \"Pear\"") })
     });
-    // With what was told the next call is right.
+    // With the reported information the next call is right.
     let again = step(|read| json!({ "action": "act", "ref": number(read, "+ button \"Pear\"") }));
     let steps = vec![open(site.url("/")), click("button \"Twice\""), gone, again];
     let mut rig = rig_with(&browser, plan(steps)).await;
@@ -381,7 +381,7 @@ async fn in_the_asking_mode_every_change_in_a_page_asks() {
 
 #[tokio::test]
 async fn nothing_of_a_page_is_looked_at_before_its_site_is_granted() {
-    // What is asked about comes after the site: the first question says nothing of the button.
+    // The question about the button follows the question about the site, which does not mention it.
     let Some(browser) = Chromium::start() else { return };
     let site = Site::start(&[(
         "/",

@@ -1,4 +1,4 @@
-//! Whose hand the page is in: while it is its person's, the agent reads nothing there and the page is as they have it.
+//! Control of the page: while its person has it, the agent reads nothing there and the page is as they left it.
 
 use super::{Chromium, Site, click, last, number, rig_with, step, take};
 use crate::agent::rig::{PATIENCE, reached, results};
@@ -7,7 +7,7 @@ use octo_testkit::{Gate, Reply, Script};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// A model that makes these calls, of which that of this number is held at the gate.
+/// Returns a model that makes these calls and holds the call with this number at the gate.
 fn held_at(gate: &Gate, held: usize, steps: Vec<super::Step>) -> Script {
     let gate = gate.clone();
     Script::from_fn(move |request| {
@@ -19,7 +19,7 @@ fn held_at(gate: &Gate, held: usize, steps: Vec<super::Step>) -> Script {
     })
 }
 
-/// Waits until something was asked for so many times.
+/// Waits until a path was requested this many times.
 async fn times(site: &Site, path: &str, times: usize) {
     let began = std::time::Instant::now();
     while site.asked().iter().filter(|asked| *asked == path).count() < times {
@@ -31,7 +31,7 @@ async fn times(site: &Site, path: &str, times: usize) {
 #[tokio::test]
 async fn nothing_is_read_while_the_person_has_the_page_not_even_that_an_element_is_gone() {
     let Some(browser) = Chromium::start() else { return };
-    // What the call is to press goes while the person is there, and what they see then is theirs.
+    // The target of the call disappears while the person has the page, and what they then see is theirs.
     let page = "<!doctype html><title>Mail</title><div id=list><button>Archive</button></div><script>\
         setTimeout(() => { list.innerHTML = '<p>a private letter'; fetch('/private'); }, 600);\
         setTimeout(() => { setInterval(() => fetch('/tick'), 50); }, 600);</script>";
@@ -67,7 +67,7 @@ async fn nothing_is_read_while_the_person_has_the_page_not_even_that_an_element_
 #[tokio::test]
 async fn a_page_has_the_focus_for_the_agents_acts_and_is_as_its_person_has_it_otherwise() {
     let Some(browser) = Chromium::start() else { return };
-    // Another tab comes before it, so that it is hidden but for what it is made to believe.
+    // Another tab is in front of it, so that it is hidden except for its emulated visibility.
     let page = "<!doctype html><title>Here</title><button onclick=\"window.open('/other')\">More</button>\
         <button onclick=\"fetch('/pressed/' + document.visibilityState + '/' + document.hasFocus())\">Press</button>\
         <script>document.onvisibilitychange = () => fetch('/' + document.visibilityState);</script>";
@@ -79,7 +79,7 @@ async fn a_page_has_the_focus_for_the_agents_acts_and_is_as_its_person_has_it_ot
         step(move |_| json!({ "action": "open", "url": url })),
         click("button \"More\""),
         click("button \"Press\""),
-        // Asked about the page, and not before it has told.
+        // Asked about the page, and not before it has reported.
         step(move |_| {
             pressed();
             json!({ "action": "status" })
@@ -97,7 +97,7 @@ async fn a_page_has_the_focus_for_the_agents_acts_and_is_as_its_person_has_it_ot
     gate.open();
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     times(&site, "/pressed/visible/true", 2).await;
-    // The turn is over, and so is what the page was made to believe.
+    // The turn is over, and so is the emulation.
     times(&site, "/hidden", 2).await;
     rig.assert_sound();
 }

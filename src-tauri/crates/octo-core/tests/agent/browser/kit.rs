@@ -1,9 +1,9 @@
-//! A browser, a site and a model that acts by a plan.
+//! A browser, a site and a model that follows a plan.
 
 use super::*;
 use octo_testkit::{CHROMIUM_SWITCHES, CHROMIUM_UNSEEN, chromium_or_skip};
 
-/// Chromium with a profile of its own. It ends with the test.
+/// Chromium with its own profile. It ends with the test.
 pub struct Chromium {
     process: Child,
     profile: tempfile::TempDir,
@@ -14,7 +14,7 @@ impl Chromium {
         Self::start_with(&[])
     }
 
-    /// None where there is none and nobody promised one.
+    /// Returns `None` if Chromium is missing and was not promised.
     pub fn start_with(arguments: &[&str]) -> Option<Self> {
         let program = chromium_or_skip()?;
         let profile = tempfile::tempdir().expect("a profile");
@@ -46,7 +46,7 @@ impl Chromium {
 }
 
 impl Chromium {
-    /// The port it is reached by, and the path there.
+    /// Returns its debugging port and the path there.
     pub fn door(&self) -> (u16, String) {
         let told = std::fs::read_to_string(self.profile.path().join("DevToolsActivePort")).expect("its port");
         let (port, path) = told.split_once('\n').expect("two lines");
@@ -116,7 +116,7 @@ impl Site {
         self.asked.lock().expect("the list").clone()
     }
 
-    /// Waits in a thread until this was asked for, in a step of a plan.
+    /// Returns a step that blocks until a path was requested.
     pub fn wait_for(&self, path: &'static str) -> impl Fn() + Send + 'static {
         let asked = self.asked.clone();
         move || {
@@ -128,7 +128,7 @@ impl Site {
         }
     }
 
-    /// Waits until a page or a script has asked for this.
+    /// Waits until a page or a script has requested a path.
     pub async fn asked_for(&self, path: &str) {
         let began = std::time::Instant::now();
         while !self.asked().iter().any(|asked| asked == path) {
@@ -145,7 +145,7 @@ pub fn respond(stream: TcpStream, pages: &HashMap<String, String>, asked: &Mutex
     asked.lock().expect("the list").push(path.clone());
     let page = pages.get(path.split('?').next().unwrap_or_default());
     let (status, body) = page.map_or(("404 Not Found", "nothing"), |page| ("200 OK", page.as_str()));
-    // What begins with `/file` is one, whatever led to it.
+    // A path that begins with `/file` is a download, whatever requested it.
     let kept = path.strip_prefix('/').filter(|name| name.starts_with("file"));
     let kept = kept.map(|name| format!("content-disposition: attachment; filename={name}.txt\r\n"));
     let head = format!(
@@ -158,7 +158,7 @@ pub fn respond(stream: TcpStream, pages: &HashMap<String, String>, asked: &Mutex
 
 pub type Step = Box<dyn Fn(&str) -> Value + Send>;
 
-/// A model that makes these calls of `browser`, each made from all it has read so far.
+/// Returns a model that makes these calls of `browser`, each built from all text read so far.
 pub fn plan(steps: Vec<Step>) -> Script {
     Script::from_fn(move |request| {
         let read: String = request.all_results().iter().map(|result| format!("{}\n", result.text)).collect();
@@ -176,7 +176,7 @@ pub fn step(step: impl Fn(&str) -> Value + Send + 'static) -> Step {
     Box::new(step)
 }
 
-/// The number behind a name, where it was read last.
+/// Returns the number after a name, where it was last read.
 pub fn number(read: &str, name: &str) -> u32 {
     let at = read.rfind(name).unwrap_or_else(|| panic!("{name} was read: {read}"));
     let rest = read.get(at..).unwrap_or_default();
@@ -185,7 +185,7 @@ pub fn number(read: &str, name: &str) -> u32 {
     digits.parse().unwrap_or_else(|_| panic!("a number behind {name}: {read}"))
 }
 
-/// The turn ends with these words; what comes behind is for the next.
+/// Ends the turn with these words; later steps belong to the next turn.
 pub fn says(words: &'static str) -> Step {
     step(move |_| json!(words))
 }
@@ -212,7 +212,7 @@ pub async fn rig_with(browser: &Chromium, script: Script) -> Rig {
     rig
 }
 
-/// The reason a call asks for.
+/// Returns the reason for a call's question.
 pub fn reason(question: &Question) -> &AskReason {
     match &question.ask {
         Ask::Permission { reason, .. } => reason,

@@ -1,4 +1,4 @@
-//! Pictures for the person: nobody waits for them, and none is in their way.
+//! Pictures for the person: no call waits for them, and none delays a call.
 
 use super::{
     Chromium, Site, between::Between, between::Way, click, number, open, plan, reason, snapshot, step,
@@ -31,11 +31,12 @@ async fn no_call_waits_for_a_picture_and_pictures_that_do_not_come_do_not_pile_u
         CallState::Ended { duration_ms, .. } => Some(duration_ms),
         _ => None,
     });
-    // A picture is given up after two seconds.
+    // A picture is abandoned after two seconds.
     assert!(quickest.clone().min().expect("calls") < 2_000, "{:?}", quickest.collect::<Vec<_>>());
     let taken = between.times(PICTURE);
     assert!(taken >= 1, "the person is shown something");
-    // One that is being taken while a call ends gives way to the one of its end: two at most in the time of one.
+    // A picture in progress at the end of a call is replaced by the picture of its end: at most two in the time
+    // of one.
     assert!(taken as u64 <= 2 * (1 + took.as_secs() / 2), "one at a time: {taken} in {took:?}");
     assert!(taken < 2 * 9, "not two for each call: {taken}");
     rig.assert_sound();
@@ -60,7 +61,8 @@ async fn the_browser_stays_behind_octos_window_while_a_question_is_put() {
     let size =
         |at: usize| picture.get(at..at + 4).map(|four| u32::from_be_bytes(four.try_into().expect("four")));
     assert_eq!((size(16), size(20)), (Some(130), Some(45)));
-    // It came to the front for the task; for the question at most where no picture came behind, as on a busy machine.
+    // It was brought to the front for the task; for the question only if no picture was possible in the
+    // background, as on a busy machine.
     let said = between.said();
     let acted = said.iter().rposition(|name| name.starts_with("Input.")).expect("an act");
     let first = |wanted: &str| said.iter().skip(acted).position(|name| name == wanted);

@@ -1,4 +1,4 @@
-//! How a page that is long is read.
+//! Reading a long page.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A secret is typed by its name, at its own site and into a field for it, and is read nowhere.
+//! A secret is typed by its name, at its own site and into a field for it, and is not readable anywhere.
 
 use super::{Chromium, Site, click, fill, last, open, plan, reason, rig_with, says, snapshot, step};
 use crate::agent::rig::results;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 const VALUE: &str = "s3cret-Horse 9%";
 
-/// A page that repeats what is typed wherever it can.
+/// A page that repeats the typed text wherever it can.
 const LOGIN: &str = "<!doctype html><title>Log in</title><form action=/in>\
     <label>Name <input name=user></label><label>Password <input type=password name=pw></label>\
     <button>Log in</button></form><p id=echo>nothing yet</p><script>\
@@ -118,7 +118,7 @@ async fn a_value_that_was_typed_before_a_restart_is_read_nowhere_after_it() {
     rig.answer(session, &question, Answer::Once).await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
     rig.restart().await;
-    // Keys of tests are kept for one run: it is there as in a keychain.
+    // Test secrets are kept for one run, as in a keychain.
     rig.octo.call(kept("shop", &site.url("/"))).await.expect("it is kept");
     rig.send(session, "and now look").await;
     assert_eq!(rig.turn_end().await, TurnEnd::Finished);
@@ -145,7 +145,7 @@ async fn a_value_that_its_own_site_shows_is_read_by_its_name_also_where_it_was_n
 
 #[tokio::test]
 async fn a_question_about_a_dialog_or_a_focused_element_that_repeats_a_secret_has_its_name() {
-    // The value is behind so many other words that a line is cut within it.
+    // The value follows so much other text that a line is cut within it.
     let page = "<!doctype html><title>Log in</title><form action=/in><label>Password <input type=password name=pw></label></form>\
         <button onclick=\"confirm('Delete all of ' + document.querySelector('input').value + '?')\">Ask</button>\
         <script>document.querySelector('input').addEventListener('input', (event) => { const one = document.createElement('button');\

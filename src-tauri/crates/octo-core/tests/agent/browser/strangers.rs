@@ -1,4 +1,4 @@
-//! Pages that belong to others than their address says.
+//! Pages that belong to a different owner than their address suggests.
 
 use super::{Chromium, Site, click, open, plan, reason, rig_with, snapshot, step};
 use crate::agent::rig::{Rig, results};
@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 const SECRET: &str = "secret of another site";
 
-/// A page that nobody granted: it opens an empty one and fills it, and sends another that it opened to an empty page
-/// once that is worked in.
+/// A page without a grant: it opens an empty page and fills it, and navigates another page it opened to an
+/// empty one once work in it starts.
 const STRANGER: &str = "<!doctype html><title>Stranger</title><script>\
     const fill = (page) => { page.document.title = 'Filled'; \
       page.document.body.innerHTML = '<h1>SECRET</h1><button onclick=\"opener.fetch(`/pressed`)\">Go on</button>'; };\
@@ -26,7 +26,7 @@ fn tab(read: &str, title: &str) -> u32 {
     line.split(' ').next().and_then(|number| number.parse().ok()).expect("a number")
 }
 
-/// Every question is for the stranger's site, and is answered with no.
+/// Checks that every question is for the stranger's site, and declines it.
 async fn refused(rig: &mut Rig, session: SessionId, site: &Site, times: usize) {
     for time in 0..times {
         let question = rig.question().await;
@@ -59,7 +59,7 @@ async fn an_empty_page_that_another_page_fills_is_that_pages() {
         of("snapshot", "Written"),
         of("focus", "Granted"),
         click("button \"Turn\""),
-        // In the tab in use now, which had been granted as what it was.
+        // In the current tab, which had a grant for its earlier page.
         step(move |_| {
             turned();
             json!({ "action": "screenshot" })

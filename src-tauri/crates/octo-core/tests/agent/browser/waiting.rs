@@ -3,7 +3,8 @@
 use super::*;
 use octo_protocol::{AttachBrowser, BrowserCheck, BrowserCheckKind, BrowserRepair, ExamineBrowser};
 
-/// What answers as such a browser does: nothing tells its version, and a connection is held until somebody answers.
+/// Starts a server that behaves like such a browser: it reports no version, and holds a connection until an
+/// answer is given.
 fn asks_for_ever(profile: &std::path::Path) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("its address").port();
@@ -64,7 +65,8 @@ async fn while_it_asks_the_check_up_says_so_and_who_gives_up_is_told_of_its_ques
     .await;
     assert_eq!(error.key, "browser.given_up");
 
-    // The second call asked nobody, and was told the same at once; what the person says new lets one ask again.
+    // The second call asked no one and got the same error at once; a new message of the person allows another
+    // question.
     let told = results(&rig.snapshot(session).await);
     assert!(told.len() == 2 && told[0] == told[1], "{told:?}");
     let mut waiting = async |rig: &Rig| {
@@ -83,16 +85,16 @@ async fn while_it_asks_the_check_up_says_so_and_who_gives_up_is_told_of_its_ques
     rig.assert_sound();
 }
 
-/// What its person answers, or what becomes of it.
+/// The person's answer, or the browser's end.
 #[derive(Clone, Copy)]
 enum Ends {
     /// They press Cancel.
     Declined,
-    /// They press Allow, and the browser goes away before it says a word.
+    /// They press Allow, and the browser disappears before it replies.
     Silent,
 }
 
-/// A browser that asks its person, who answers when the test says so. Each of its questions is counted.
+/// A browser that asks its person, who answers when the test says so. Its questions are counted.
 struct Asking {
     _profile: tempfile::TempDir,
     choice: BrowserChoice,
@@ -140,7 +142,8 @@ fn head(stream: &TcpStream) -> Vec<String> {
     BufReader::new(stream).lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect()
 }
 
-/// The model asks for the browser twice; the person says something while the first question stands, and then it ends so.
+/// The model asks for the browser twice; the person sends a message while the first question is open, which
+/// then ends this way.
 async fn asked_twice(ends: Ends) -> (Vec<String>, usize) {
     let asking = Asking::start();
     let mut rig = Rig::new(plan(vec![tabs(), tabs()])).await;

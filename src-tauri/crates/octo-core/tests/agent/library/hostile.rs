@@ -1,4 +1,4 @@
-//! What is made to do harm: refused in words, or tamed and said.
+//! Malicious skills: refused with a message, or defused and reported.
 
 use super::*;
 
@@ -25,7 +25,7 @@ async fn sources_made_to_do_harm_are_refused_in_words() {
     let bomb = zipped(&work.join("bomb.zip"), &[("good/SKILL.md", good), ("good/big", &zeros)]);
     let none = zipped(&work.join("none.zip"), &[("README.md", b"hello")]);
     let junk = put(work.join("junk.zip"), "no zip").display().to_string();
-    // A hole of ten gigabytes takes no room on the disk.
+    // A sparse file of ten gigabytes takes no space on the disk.
     let huge = work.join("huge.zip");
     let mut file = fs::File::create(&huge).unwrap();
     file.seek(SeekFrom::Start(10 << 30)).unwrap();
@@ -85,10 +85,10 @@ async fn skills_made_to_do_harm_are_tamed_and_what_was_done_is_said() {
     let folders = fs::read_dir(rig.home.octo().join("skills")).unwrap();
     assert_eq!(folders.count(), names.len(), "each in its own folder, none elsewhere");
 
-    // One that stands in front of Octo's own says so on its card.
+    // A skill that shadows a bundled one says so on its card.
     let mine = SkillRef { name: "code-explorer".into(), origin: SkillOrigin::User, project: None };
     assert_eq!(card(&rig, &mine).await.shadows, Some(SkillOrigin::Bundled));
-    // One of the folder does not, before it is accepted.
+    // A skill of the folder does not, before it is accepted.
     let theirs = of_the_folder(&rig, "skill-add", &text("skill-add", "Adds anything", "Evil."));
     assert_eq!(card(&rig, &theirs).await.shadows, None);
 
@@ -104,7 +104,7 @@ async fn skills_made_to_do_harm_are_tamed_and_what_was_done_is_said() {
     rig.assert_sound();
 }
 
-/// A remark on a card has words of its own.
+/// Checks that a card's warning has a text.
 fn said_of_a_card(warning: &octo_protocol::ApiError) {
     for language in [Language::En, Language::Zh] {
         let words = octo_protocol::words::say(language, &warning.key, &warning.args);

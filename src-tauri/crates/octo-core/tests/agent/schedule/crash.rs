@@ -8,12 +8,12 @@ use octo_store::{Holder, RunRow, Store};
 use octo_testkit::{Gate, Reply, Script};
 use std::sync::Arc;
 
-/// A holder that surely does not run: no process has this number.
+/// Returns a holder that surely does not run: no process has this number.
 pub fn dead() -> Holder {
     Holder { process: u32::MAX - 1, ..Holder::of_this_process() }
 }
 
-/// Changes the store of an application that ended, as the moment of its end would have left it.
+/// Changes the store of an application that ended into the state a crash would have left.
 async fn left_by_a_crash(
     rig: &Rig,
     change: impl FnOnce(&mut octo_store::Tx<'_>) -> Result<(), octo_store::StoreError> + Send + 'static,
@@ -48,8 +48,8 @@ fn claimed(slot: i64) -> RunRow {
     }
 }
 
-/// Before a time is claimed; after it is, with or without the mark of how far it was looked; each at the time itself and
-/// much later. Whatever the point, the time has one run or the policy's line.
+/// Before a time is claimed; after it, with or without the mark of the last check; each at the time itself and
+/// much later. Whatever the point, the time has one run or the policy's entry.
 #[tokio::test]
 async fn whenever_a_process_ends_before_a_run_begins_its_time_fires_once_or_goes_by_the_policy() {
     for missed in [MissedRun::RunOnce, MissedRun::Skip] {
@@ -68,7 +68,7 @@ async fn whenever_a_process_ends_before_a_run_begins_its_time_fires_once_or_goes
                     rig.end().await;
                     let slot = DAY + 10 * HOUR;
                     left_by_a_crash(&rig, move |tx| {
-                        // kill -9 leaves the lease.
+                        // kill -9 leaves the lease behind.
                         tx.take_schedule_lease(&dead(), octo_store::probe)?;
                         if is_claimed {
                             assert!(tx.add_run(&claimed(slot))?);
@@ -100,7 +100,7 @@ async fn whenever_a_process_ends_before_a_run_begins_its_time_fires_once_or_goes
     }
 }
 
-/// Late, and not so late that it counts.
+/// Late, but not late enough to count.
 const MOMENT: i64 = MINUTE;
 
 #[tokio::test]

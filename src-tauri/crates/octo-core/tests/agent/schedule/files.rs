@@ -28,7 +28,7 @@ async fn what_another_program_writes_does_not_run_before_the_person_accepts_it()
     assert_eq!(rig.octo.call(DuplicateTask { task: "foreign".into() }).await.unwrap_err().key, "task.unseen");
     clock.set(DAY + 10 * HOUR);
     settled(&rig, &clock, 0).await;
-    // It changes after it was looked at: what was looked at is accepted, or nothing.
+    // It changes after the review: either the reviewed version is accepted, or nothing.
     std::fs::write(file(&rig, "foreign"), text.replace("something", "something else")).unwrap();
     let late = AcceptTask { task: "foreign".into(), version: seen.version };
     assert_eq!(rig.octo.call(late).await.unwrap_err().key, "task.changed");
@@ -38,18 +38,18 @@ async fn what_another_program_writes_does_not_run_before_the_person_accepts_it()
     settled(&rig, &clock, 0).await;
     clock.set(DAY + 34 * HOUR);
     last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
-    // Changed again, it waits again.
+    // Changed again, it waits for review again.
     std::fs::write(file(&rig, "foreign"), text).unwrap();
     assert_eq!(card(&rig, "foreign").await.state, TaskState::Unseen);
     clock.set(DAY + 58 * HOUR);
-    // That it does not run from here on is said once.
+    // Only one entry says that it does not run from here on.
     let left_out = last_run(&rig, "left out", |status| unrunnable(status).is_some()).await;
     assert_eq!(unrunnable(&left_out.status), Some("task.unseen"));
     clock.set(DAY + 82 * HOUR);
     settled(&rig, &clock, 2).await;
 }
 
-/// Why a run says that its task's times are left out from there on.
+/// Returns why a run says that its task's times are skipped from there on.
 fn unrunnable(status: &RunStatus) -> Option<&str> {
     match status {
         RunStatus::Skipped { reason: SkipReason::Unrunnable { error } } => Some(&error.key),
@@ -107,7 +107,7 @@ async fn where_tasks_do_not_run_at_their_times_none_does_and_what_passes_is_over
     settled(&rig, &clock, 1).await;
     clock.set(DAY + 34 * HOUR);
     runs_when(&rig, "one", |runs| runs.len() == 2 && runs[1].status == RunStatus::Finished).await;
-    // A week in which nothing else made anybody look.
+    // A week in which nothing else triggered a check.
     set(Switch::Off).await;
     for day in 2..9 {
         clock.set(day * DAY + 10 * HOUR);
@@ -131,7 +131,7 @@ async fn an_edit_goes_over_what_was_edited_and_nothing_else() {
     let edited = rig.octo.call(save(&task.version, plan.clone())).await.unwrap();
     assert_eq!((edited.file.as_str(), edited.next[0]), (task.file.as_str(), DAY + 9 * HOUR + 30 * MINUTE));
     assert_eq!(rig.octo.call(save(&task.version, plan.clone())).await.unwrap_err().key, "task.changed");
-    // A time of the new plan that is past was no time of the task.
+    // A past time of the new plan was not a time of the task.
     clock.set(DAY + 9 * HOUR + 45 * MINUTE);
     last_run(&rig, "finished", |status| *status == RunStatus::Finished).await;
     plan.when = Timing::Cron { expression: "40 9 * * *".to_owned() };
@@ -149,12 +149,12 @@ async fn a_deleted_task_comes_back_as_it_was_and_what_passed_meanwhile_is_over()
     rig.octo.call(DeleteTask { task: task.file.clone() }).await.unwrap();
     assert!(rig.octo.call(ListTasks {}).await.unwrap().tasks.is_empty());
     assert_eq!(rig.octo.call(DeleteTask { task: task.file.clone() }).await.unwrap_err().key, "task.missing");
-    // Before its next time: it goes on as if nothing had been.
+    // Before its next time: it continues as if nothing had happened.
     clock.set(DAY + 20 * HOUR);
     settled(&rig, &clock, 1).await;
     assert!(matches!(bring_back(&rig, OnConflict::Ask).await, Restored::Done { .. }));
     assert_eq!(card(&rig, &task.file).await.state, TaskState::Active);
-    // A time of it passes: it is there with its runs, and paused.
+    // One of its times passes: it is restored with its runs, and paused.
     rig.octo.call(DeleteTask { task: task.file.clone() }).await.unwrap();
     clock.set(DAY + 40 * HOUR);
     settled(&rig, &clock, 1).await;
@@ -168,7 +168,7 @@ async fn a_deleted_task_comes_back_as_it_was_and_what_passed_meanwhile_is_over()
     runs_when(&rig, "two", |runs| runs.len() == 2 && runs[1].status == RunStatus::Finished).await;
 }
 
-/// Restores the one task that is in the trash.
+/// Restores the only task in the trash.
 async fn bring_back(rig: &Rig, on_conflict: OnConflict) -> Restored {
     let kind = Some(TrashKind::Task);
     let list = ListTrash { query: String::new(), kind, project: None, offset: 0, limit: 9 };
@@ -191,9 +191,9 @@ async fn a_task_comes_back_beside_one_that_has_its_name_and_waits_to_be_seen() {
         panic!("both are kept")
     };
     assert_eq!(PathBuf::from(at), file(&rig, "morning-brief-2").canonicalize().unwrap());
-    // Whose state was known by that name is not this one's.
+    // The state recorded under that name belongs to a different task.
     assert_eq!(card(&rig, "morning-brief-2").await.state, TaskState::Unseen);
-    // One that was paused stays so, whatever passed.
+    // A paused task stays paused, whatever times passed.
     rig.octo.call(DeleteTask { task: "morning-brief-2".into() }).await.unwrap();
     assert!(matches!(bring_back(&rig, OnConflict::Ask).await, Restored::Done { .. }));
 }

@@ -37,7 +37,7 @@ async fn a_task_runs_at_its_time_with_no_window_and_its_history_says_so() {
         .unwrap();
     assert_eq!(list.sessions.first().map(|info| info.id), Some(session), "it is in the list");
     settled(&rig, &clock, 1).await;
-    // Set back, the time comes again, and has had its run.
+    // The clock is set back and the time comes again, but it has had its run.
     clock.set(DAY + 9 * HOUR + 59 * MINUTE);
     settled(&rig, &clock, 1).await;
     clock.set(DAY + 10 * HOUR + MINUTE);
@@ -149,7 +149,7 @@ async fn a_run_that_takes_too_long_is_stopped_and_a_sleep_is_no_work() {
     save(&rig, plan).await;
     clock.set(DAY + 10 * HOUR);
     reached(&gate).await;
-    // The computer sleeps: the clock goes on, the work does not.
+    // The computer sleeps: the clock advances, the work does not.
     clock.set(DAY + 15 * HOUR);
     for _ in 0..4 {
         clock.pass(MINUTE);
@@ -285,7 +285,7 @@ async fn a_run_that_asks_waits_for_the_person_and_goes_on_with_the_answer() {
     let run = last_run(&rig, "waiting", |status| *status == RunStatus::NeedsYou).await;
     assert_eq!((state(&rig).await.running, state(&rig).await.waiting), (0, 1));
     assert!(matches!(watched.next().await.unwrap()[0], Update::Tasks { .. }), "who watches is told");
-    // The person's time is theirs.
+    // Time the person takes does not count.
     clock.pass(3 * HOUR);
     settled(&rig, &clock, 1).await;
     assert_eq!(runs(&rig).await[0].status, RunStatus::NeedsYou);

@@ -1,4 +1,4 @@
-//! A clock that is moved by hand, and an application that goes by it.
+//! A manually moved clock, and an application that uses it.
 
 use crate::agent::rig::{PATIENCE, Rig};
 use futures::future::BoxFuture;
@@ -22,7 +22,7 @@ pub const HOUR: Millis = 60 * MINUTE;
 /// 2026-11-22T00:00:00Z.
 pub const DAY: Millis = 1_795_305_600_000;
 
-/// A clock that stands until it is moved.
+/// A clock that only moves when the test moves it.
 pub struct HandClock {
     now: AtomicI64,
     steady: AtomicI64,
@@ -40,13 +40,13 @@ impl HandClock {
         })
     }
 
-    /// Time goes by.
+    /// Lets time pass.
     pub fn pass(&self, time: Millis) {
         self.steady.fetch_add(time, Ordering::SeqCst);
         self.set(self.now() + time);
     }
 
-    /// The clock is set, or the computer slept.
+    /// Sets the clock, or ends a sleep of the computer.
     pub fn set(&self, now: Millis) {
         self.now.store(now, Ordering::SeqCst);
         self.moves.send_modify(|moves| *moves += 1);
@@ -59,7 +59,7 @@ impl Clock for HandClock {
     }
 
     fn steady(&self) -> Duration {
-        // Whoever looks round asks this first: a move from here on ends its wait.
+        // Every check reads this first: a move from here on ends its wait.
         self.seen.store(*self.moves.borrow(), Ordering::SeqCst);
         Duration::from_millis(self.steady.load(Ordering::SeqCst).unsigned_abs())
     }
@@ -67,7 +67,7 @@ impl Clock for HandClock {
     fn wait(&self, _time: Duration) -> BoxFuture<'static, ()> {
         let (mut moves, seen) = (self.moves.subscribe(), self.seen.load(Ordering::SeqCst));
         Box::pin(async move {
-            // The clock may be gone before who waits for it.
+            // The clock may be dropped before its waiter.
             let _gone = moves.wait_for(|moves| *moves != seen).await;
         })
     }
@@ -114,7 +114,7 @@ pub async fn runs(rig: &Rig) -> Vec<TaskRun> {
     runs
 }
 
-/// The runs, once they are as wanted.
+/// Returns the runs once they match.
 pub async fn runs_when(rig: &Rig, what: &str, fits: impl Fn(&[TaskRun]) -> bool) -> Vec<TaskRun> {
     let waiting = async {
         loop {
@@ -131,13 +131,13 @@ pub async fn runs_when(rig: &Rig, what: &str, fits: impl Fn(&[TaskRun]) -> bool)
     }
 }
 
-/// The newest run, once it stands so.
+/// Returns the newest run once its status matches.
 pub async fn last_run(rig: &Rig, what: &str, fits: impl Fn(&RunStatus) -> bool) -> TaskRun {
     let fits = |runs: &[TaskRun]| runs.last().is_some_and(|run| fits(&run.status));
     runs_when(rig, what, fits).await.pop().expect("a run")
 }
 
-/// That nothing more comes of the present moment: another task, which is set off now, has run.
+/// Waits until the present moment has no further effect: another task, triggered now, has run.
 pub async fn settled(rig: &Rig, clock: &HandClock, count: usize) {
     clock.pass(1);
     for _ in 0..20 {

@@ -1,7 +1,8 @@
-//! A crash after every single write of a run: what was stored up to then is all the next process finds.
+//! A crash after every single write of a run: the next process finds exactly the data stored up to then.
 //!
-//! SQLite appends each transaction to its log, and a log that ends after a whole transaction is a valid one. So the
-//! log of a run from its time to its end, cut after each transaction in turn, is each state a crash can leave.
+//! SQLite appends each transaction to its log, and a log that ends after a complete transaction is valid. So
+//! the log of a run from its time to its end, cut after each transaction in turn, is each state a crash can
+//! leave.
 
 use super::{crash::dead, world::*};
 use crate::agent::rig::Rig;
@@ -14,23 +15,23 @@ use octo_testkit::{PrefixRule, RecordedRequest, Reply, Script, ServerOptions};
 use serde_json::json;
 use std::{collections::BTreeMap, fs, path::Path, path::PathBuf, sync::Arc};
 
-/// Of so many states the normal run looks at one; a soak looks at all.
+/// The normal run checks one of this many states; a soak checks all.
 const ONE_OF: usize = 3;
 
 /// The time of the run.
 const SLOT: Millis = DAY + 10 * HOUR;
 
-/// The home of a run that is over, as each of its transactions left it.
+/// The home of a finished run, as each of its transactions left it.
 struct Film {
-    /// All files beside the log.
+    /// All files except the log.
     files: BTreeMap<PathBuf, Vec<u8>>,
     log: Vec<u8>,
-    /// Where the log may be cut, the first before the run's time.
+    /// Positions where the log may be cut, the first before the run's time.
     cuts: Vec<usize>,
 }
 
 impl Film {
-    /// Lets a task's time come, and its run end.
+    /// Lets a task reach its time, and its run end.
     async fn of(rig: &Rig, clock: &Arc<HandClock>, plan: TaskPlan, over: fn(&[TaskRun]) -> bool) -> Self {
         save(rig, plan).await;
         settled(rig, clock, 0).await;
@@ -48,7 +49,7 @@ impl Film {
         Self { files, log, cuts }
     }
 
-    /// Puts a home back to one of its moments, left by a process that is gone.
+    /// Resets a home to one of its moments, left by a process that is gone.
     async fn rewind(&self, rig: &Rig, cut: usize) {
         let home = rig.home.octo();
         fs::remove_dir_all(&home).expect("the home goes");
@@ -61,7 +62,7 @@ impl Film {
         let _none = fs::remove_file(rig.home.work().join("log.txt"));
         let store = tokio::task::spawn_blocking(move || Store::open(&home)).await.unwrap().unwrap();
         let left = store.write(|tx| {
-            // This process has the number of the one that crashed, and lives.
+            // This process has the number of the crashed one, and is alive.
             tx.take_schedule_lease(&dead(), |_| Life::Dead)?;
             for session in tx.open_runs()?.iter().filter_map(|row| row.run.session) {
                 tx.take_lease(session, &dead(), |_| Life::Dead)?;
@@ -72,7 +73,7 @@ impl Film {
         tokio::task::spawn_blocking(move || store.close()).await.unwrap();
     }
 
-    /// The moments that are looked at.
+    /// Returns the moments to check.
     fn moments(&self) -> impl Iterator<Item = usize> {
         let step = if std::env::var_os("OCTO_SOAK").is_some() { 1 } else { ONE_OF };
         assert!(self.cuts.len() > 6, "a run is more than {} transactions", self.cuts.len());
@@ -92,7 +93,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
                     let bytes = fs::read(&path).expect("a file");
                     found.insert(path.strip_prefix(folder).expect("below it").to_owned(), bytes);
                 }
-                // Links to programs, which every start makes anew.
+                // Links to programs, which every start recreates.
                 _ => {}
             }
         }
@@ -107,19 +108,20 @@ fn commits(log: &[u8]) -> Vec<usize> {
     let number = |at: usize| u32::from_be_bytes(log[at..at + 4].try_into().expect("four bytes"));
     let size = FRAME + number(8) as usize;
     let frames = (HEADER..).step_by(size).take_while(|start| start + size <= log.len());
-    // What is left over from before the log was begun anew has other salts.
+    // Frames left from before the log restarted have other salts.
     let frames = frames.filter(|start| log[start + 8..start + 16] == log[16..24]);
     frames.filter(|start| number(start + 4) > 0).map(|start| start + size).collect()
 }
 
-/// Before the time of the run, with a server that takes it that a conversation goes on from an earlier point.
+/// Returns a rig before the run's time, with a server that accepts a conversation continued from an earlier
+/// point.
 async fn rewindable(script: Script) -> (Rig, Arc<HandClock>) {
     let clock = HandClock::at(DAY + 9 * HOUR);
     let options = ServerOptions { prefix: PrefixRule::Free, ..ServerOptions::default() };
     (Rig::by_clock_with(script, clock.clone(), options).await, clock)
 }
 
-/// A line in a file, then the brief.
+/// Returns the reply that writes a line to a file, then the brief.
 fn brief(request: &RecordedRequest) -> Reply {
     match request.answers() {
         0 => Reply::call("terminal", json!({ "command": "echo line >> log.txt" })),
@@ -135,7 +137,7 @@ fn over(runs: &[TaskRun]) -> bool {
     !runs.is_empty() && runs.iter().all(|run| run.ended_at.is_some())
 }
 
-/// The one session there is, whole, with the one run's words.
+/// Checks that exactly one complete session exists, with the one run's words.
 async fn check_session(rig: &Rig, run: &TaskRun) {
     let call = ListSessions { query: String::new(), filter: Default::default(), offset: 0, limit: 9 };
     let listed = rig.octo.call(call).await.unwrap();

@@ -1,4 +1,4 @@
-//! A computer whose clock is a year off when Octo starts, either way, and is set right later.
+//! A computer whose clock is a year off in either direction when Octo starts, and is corrected later.
 
 use super::world::*;
 use crate::agent::rig::Rig;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 const YEAR: Millis = 365 * DAY_LONG;
 const DAY_LONG: Millis = 24 * HOUR;
 
-/// A home in which the task's first time had its run, and no process.
+/// Returns a home in which the task's first time had its run, without a process.
 async fn after_a_day(missed: MissedRun) -> (Rig, Arc<HandClock>) {
     let script = Script::from_fn(|_| Reply::text("brief"));
     let (mut rig, clock) = world(script, DAY + 9 * HOUR).await;
@@ -26,7 +26,7 @@ fn finished(runs: &[TaskRun]) -> usize {
     runs.iter().filter(|run| run.status == RunStatus::Finished).count()
 }
 
-/// Set right, the next time of the plan runs, on time and once.
+/// Checks that after the correction the plan's next time runs, on time and once.
 async fn goes_on(rig: &Rig, clock: &Arc<HandClock>, before: usize) {
     clock.set(DAY + 2 * DAY_LONG + 9 * HOUR);
     let known = settled_runs(rig, clock).await;
@@ -42,7 +42,7 @@ async fn goes_on(rig: &Rig, clock: &Arc<HandClock>, before: usize) {
     settled(rig, clock, known + 1).await;
 }
 
-/// How many runs there are, once nothing more comes of the present moment and none goes on.
+/// Counts the runs once the present moment has no further effect and no run is in progress.
 async fn settled_runs(rig: &Rig, clock: &Arc<HandClock>) -> usize {
     clock.pass(1);
     let mut known = (runs(rig).await.len(), 0);
@@ -79,7 +79,7 @@ async fn a_year_ahead_at_the_start_is_one_run_or_line_and_set_right_it_goes_on()
             }
         }
         settled(&rig, &clock, 2).await;
-        // Restarted by the right time, and running when it is set right: both go on.
+        // Restarted at the right time, or running when the clock is corrected: both continue.
         clock.set(DAY + DAY_LONG + 9 * HOUR);
         rig.end().await;
         rig.begin_by_clock(clock.clone()).await;
@@ -96,11 +96,11 @@ async fn a_year_behind_at_the_start_runs_nothing_again_and_set_right_it_goes_on(
         clock.set(DAY - YEAR + 9 * HOUR);
         rig.begin_by_clock(clock.clone()).await;
         settled(&rig, &clock, 1).await;
-        // As far as this computer knows it is that day: its time comes.
+        // For this computer it is that day: the scheduled time arrives.
         clock.set(DAY - YEAR + 10 * HOUR);
         runs_when(&rig, "run by the wrong clock", |runs| finished(runs) == 2).await;
         settled(&rig, &clock, 2).await;
-        // Set right, within the minutes after a time that had its run: that has no second one.
+        // Corrected within the minutes after a time that had its run: that time gets no second run.
         clock.set(DAY + 10 * HOUR + MINUTE);
         let known = settled_runs(&rig, &clock).await;
         let all = runs(&rig).await;
