@@ -1,7 +1,7 @@
-//! Octo's window by a clock that runs faster: for tests of long use that would take hours by the computer's own.
+//! Octo's window with a clock that runs faster, for tests of long use that would otherwise take hours.
 //!
-//! Its one argument is [`FastTime::argument`]. With others it is `octo-cli`, which is what Octo starts for its own
-//! children (documents, `rm`).
+//! Its one argument is [`FastTime::argument`]. With other arguments it acts as `octo-cli`, which Octo starts
+//! for its own children (documents, `rm`).
 
 use std::{env, process::ExitCode};
 

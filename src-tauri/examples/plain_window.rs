@@ -1,5 +1,5 @@
-//! A window with some lines of text and nothing else: the least a Tauri application can be. `cargo xtask bench` starts
-//! it beside Octo, so that what the toolkit costs is told apart from what Octo adds.
+//! A window with some lines of text and nothing else: a minimal Tauri application. `cargo xtask bench` starts
+//! it next to Octo to separate the toolkit's cost from Octo's.
 
 use tauri::{WebviewUrl, WebviewWindowBuilder, http::Response};
 

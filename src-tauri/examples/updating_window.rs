@@ -1,8 +1,8 @@
-//! Octo's window with updates from a test's own place, under a test's own key: for tests of an update from its offer to the
-//! new program. In what is released both are part of the build.
+//! Octo's window with updates from a test's own server, signed with a test's own key: for tests of an update
+//! from its offer to the new program. In a release both are part of the build.
 //!
-//! Its one argument is `--updates=` and the configuration as JSON. With others it is `octo-cli`, which is what Octo
-//! starts for its own children (documents, `rm`).
+//! Its one argument is `--updates=` and the configuration as JSON. With other arguments it acts as `octo-cli`,
+//! which Octo starts for its own children (documents, `rm`).
 
 use std::{env, process::ExitCode};
 

@@ -1,5 +1,5 @@
-//! The windows' frames and grounds follow the theme chosen in the settings, which the page itself knows already, and
-//! their pages are as large as is chosen there.
+//! Applies the theme and zoom from the settings to the windows: frames and backgrounds follow the theme (the
+//! page follows it on its own), and pages are scaled by the zoom.
 
 use crate::windows;
 use octo_core::Octo;
@@ -7,11 +7,11 @@ use octo_protocol::{Event, Settings, Snapshot, Theme, Topic, Update, Zoom};
 use std::sync::{Mutex, PoisonError};
 use tauri::{AppHandle, Manager, WebviewWindow, utils::config::Color};
 
-/// The ground of the page in light and dark (`--bg` of its tokens), so that nothing flashes before it paints.
+/// Page background in light and dark (`--bg` of its tokens), so that nothing flashes before the page paints.
 const LIGHT: Color = Color(0xff, 0xff, 0xff, 0xff);
 const DARK: Color = Color(0x1b, 0x1c, 0x1f, 0xff);
 
-/// What is chosen in the settings, as last heard.
+/// The latest appearance settings.
 #[derive(Default)]
 pub(crate) struct Appearance(Mutex<Chosen>);
 
@@ -26,13 +26,13 @@ impl Appearance {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was chosen before.
+    /// Stores the settings and returns the previous ones.
     fn set(&self, chosen: Chosen) -> Chosen {
         std::mem::replace(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner), chosen)
     }
 }
 
-/// Keeps the windows as the settings say from now on.
+/// Starts to apply settings changes to the windows.
 pub(crate) fn follow(app: AppHandle, octo: Octo) {
     tauri::async_runtime::spawn(async move {
         let mut settings = match octo.subscribe(Topic::Settings).await {
@@ -42,7 +42,7 @@ pub(crate) fn follow(app: AppHandle, octo: Octo) {
         while let Some(batch) = settings.next().await {
             let Some(chosen) = batch.iter().rev().find_map(chosen_by) else { continue };
             let before = app.state::<Appearance>().set(chosen);
-            // One that opens later asks for itself.
+            // A window that opens later reads the settings when it opens.
             for window in app.webview_windows().into_values() {
                 let theme = if before.theme == chosen.theme { Ok(()) } else { apply(&window, chosen.theme) };
                 let zoom = if before.zoom == chosen.zoom { Ok(()) } else { enlarge(&window, chosen.zoom) };
@@ -54,22 +54,23 @@ pub(crate) fn follow(app: AppHandle, octo: Octo) {
     });
 }
 
-/// Gives a window that was just made its theme, its ground and its size of things.
+/// Applies theme, background and zoom to a new window.
 ///
 /// # Errors
-/// When the window is gone.
+/// When the window no longer exists.
 pub(crate) fn dress(window: &WebviewWindow) -> tauri::Result<()> {
     let chosen = window.state::<Appearance>().chosen();
     match chosen.theme {
-        // It came as the system has it.
+        // A new window already has the system's theme.
         Theme::System => ground(window)?,
         theme => apply(window, theme)?,
     }
-    // It came with the usual one.
+    // A new window has the default zoom.
     if chosen.zoom == Zoom::default() { Ok(()) } else { enlarge(window, chosen.zoom) }
 }
 
-/// The small window is as large as its field is: it would not hold more.
+/// Zooms windows of the complete page only: the quick ask window is exactly as large as its field, and more
+/// would not fit.
 fn enlarge(window: &WebviewWindow, zoom: Zoom) -> tauri::Result<()> {
     if windows::number(window.label()).is_some() { window.set_zoom(zoom.factor()) } else { Ok(()) }
 }
@@ -80,7 +81,8 @@ fn apply(window: &WebviewWindow, theme: Theme) -> tauri::Result<()> {
         Theme::Light => Some(tauri::Theme::Light),
         Theme::Dark => Some(tauri::Theme::Dark),
     })?;
-    // There "none" leaves GTK light, whatever the desktop says; asked now, the window tells what that is.
+    // On Linux, "none" leaves GTK light whatever the desktop's theme is; at this point the window reports the
+    // desktop's theme.
     if cfg!(target_os = "linux") && theme == Theme::System && window.theme()? == tauri::Theme::Dark {
         window.set_theme(Some(tauri::Theme::Dark))?;
     }

@@ -1,4 +1,4 @@
-//! Follows what goes on and what the person wants, and keeps tray, notices, badge, keys and autostart as that says.
+//! Follows activity and settings, and updates tray, notices, badge, shortcut and autostart accordingly.
 
 use crate::{autostart, badge::Badge, desk::Desk, notices, quick_ask, tray, windows};
 use octo_core::{Octo, Subscription};
@@ -10,10 +10,10 @@ use octo_protocol::{
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tauri::{AppHandle, Manager as _};
 
-/// How many of the newest runs are looked at: as many as are given at once.
+/// Number of newest runs that are read: the most one request returns.
 const RECENT: u32 = 200;
 
-/// Follows from now on.
+/// Starts to follow.
 pub(crate) fn follow(app: &AppHandle, octo: &Octo) {
     tauri::async_runtime::spawn(follow_settings(app.clone(), octo.clone()));
     tauri::async_runtime::spawn(follow_work(app.clone(), octo.clone()));
@@ -54,7 +54,7 @@ fn chosen(update: &Update) -> Option<(DesktopSettings, Language)> {
     }
 }
 
-/// What goes on: the sessions, the runs of tasks, and what else runs.
+/// Current activity: sessions, task runs and other running work.
 struct Work {
     sessions: Subscription,
     tasks: Subscription,
@@ -101,7 +101,8 @@ async fn follow_work(app: AppHandle, octo: Octo) {
     }
 }
 
-/// What the task says that an act is of; none where it is of none, or the task is gone.
+/// Returns the notification setting of the task an act is about; `None` if it is about no task or the task no
+/// longer exists.
 async fn told_of(octo: &Octo, act: &Act) -> Option<TaskNews> {
     match act {
         Act::Show { of: Subject::Session(session), .. } => octo.told_of(*session).await,
@@ -125,7 +126,7 @@ async fn acts(desk: &Desk, octo: &Octo, update: &Update) -> Vec<Act> {
         }
         Update::Event { envelope } => match &envelope.event {
             Event::SessionListed { info } => {
-                // The end of a run is told by the run, which may not have been heard of yet.
+                // The run reports its own end, and that report may not have arrived yet.
                 let mut acts = if desk.may_end_run(info) { runs(desk, octo).await } else { Vec::new() };
                 acts.extend(desk.listed(info));
                 acts
@@ -144,7 +145,7 @@ async fn acts(desk: &Desk, octo: &Octo, update: &Update) -> Vec<Act> {
     }
 }
 
-/// What is new of the runs of tasks.
+/// Returns the acts for new task runs.
 async fn runs(desk: &Desk, octo: &Octo) -> Vec<Act> {
     match octo.call(ListRuns { task: None, after: None, limit: RECENT }).await {
         Ok(list) => desk.runs(&list.runs),
@@ -155,7 +156,7 @@ async fn runs(desk: &Desk, octo: &Octo) -> Vec<Act> {
     }
 }
 
-/// Tells the core when the machine slept.
+/// Notifies the core after the machine slept.
 async fn follow_clocks(octo: Octo) {
     let started = Instant::now();
     let wall = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -172,7 +173,7 @@ async fn follow_clocks(octo: Octo) {
     }
 }
 
-/// Looks where the person's attention is.
+/// Checks which window has the person's attention.
 pub(crate) fn look(app: &AppHandle) {
     let at = windows::before_eyes(app).and_then(|window| windows::number(window.label()));
     if let Some(act) = app.state::<Desk>().attend(at) {
@@ -180,7 +181,8 @@ pub(crate) fn look(app: &AppHandle) {
     }
 }
 
-/// Stops everything that runs or waits: what runs in this process, then the sessions that wait since an earlier start.
+/// Stops everything that runs or waits: first the work of this process, then the sessions that have waited
+/// since an earlier start.
 pub(crate) fn stop_all(app: &AppHandle, octo: Octo) {
     let sessions = app.state::<Desk>().stop_all();
     tauri::async_runtime::spawn(async move {

@@ -1,4 +1,5 @@
-//! How much waits for the person, at the application's icon in the dock or task bar. Not every desktop shows it.
+//! Shows the number of items that wait for the person on the application's icon in the dock or task bar. Not
+//! every desktop shows it.
 
 use tauri::AppHandle;
 
@@ -10,20 +11,20 @@ pub(crate) struct Badge {
 }
 
 impl Badge {
-    /// Shows this many; none for zero.
+    /// Shows this number; zero removes the badge.
     pub(crate) async fn show(&mut self, app: &AppHandle, waiting: usize) {
         if let Err(error) = self.set(app, i64::try_from(waiting).unwrap_or(i64::MAX)).await {
             tracing::debug!(%error, "this desktop shows no count at the icon");
         }
     }
 
-    /// Docks read it from the bus, and forget it with the connection that told it.
+    /// Docks read the count from the bus and drop it with the connection that sent it.
     #[cfg(target_os = "linux")]
     async fn set(&mut self, _app: &AppHandle, waiting: i64) -> zbus::Result<()> {
         use std::collections::HashMap;
         use zbus::zvariant::Value;
 
-        /// By the interface's own rule any path below this one will do: docks go by the entry.
+        /// The interface allows any path below this one: docks identify the application by its desktop entry.
         const PATH: &str = "/com/canonical/unity/launcherentry/octo";
         const INTERFACE: &str = "com.canonical.Unity.LauncherEntry";
 

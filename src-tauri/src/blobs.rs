@@ -1,5 +1,6 @@
-//! Pictures for the page, read-only: `octo-blob://localhost/<hash>`, and `octo-blob://localhost/live/<session>/<number>`
-//! for the page of a browser that is being worked in, which is kept in memory only.
+//! Images for the page, read-only: `octo-blob://localhost/<hash>`, and
+//! `octo-blob://localhost/live/<session>/<number>` for the browser page a session works in, which is kept in
+//! memory only.
 
 use crate::setup::Core;
 use octo_core::BlobBytes;
@@ -13,11 +14,11 @@ use tauri::{
 /// The scheme. On Windows the page writes it `http://octo-blob.localhost/<hash>`.
 pub(crate) const SCHEME: &str = "octo-blob";
 
-/// What may be shown in place. SVG is not among them: opened by itself it could run scripts.
+/// Types that may be displayed inline. SVG is excluded: opened directly, it could run scripts.
 const INLINE: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// A blob never changes under its hash, so the webview may keep it for good (a year is the customary "for
-/// good" of caches).
+/// A blob never changes under its hash, so the webview may cache it permanently (a year is the customary
+/// "permanent" of caches).
 const FOR_GOOD: &str = "private, max-age=31536000, immutable";
 
 /// Answers a request of the page.
@@ -46,16 +47,16 @@ pub(crate) fn serve<R: Runtime>(
     });
 }
 
-/// What a request names.
+/// The target of a request.
 #[derive(Debug, PartialEq, Eq)]
 enum Asked {
     /// A blob.
     Blob(BlobHash),
-    /// The picture of this number of the page a session works in.
+    /// The live image with this number of the page a session works in.
     Live(SessionId, u32),
 }
 
-/// What a request names. Anything but one whole hash, or a session and a number, names nothing.
+/// Parses the target of a request: exactly one complete hash, or a session and a number.
 fn asked_for(request: &Request<Vec<u8>>) -> Result<Asked, StatusCode> {
     if request.method() != Method::GET {
         return Err(StatusCode::METHOD_NOT_ALLOWED);
@@ -87,7 +88,7 @@ fn found(blob: BlobBytes) -> Response<Cow<'static, [u8]>> {
     )
 }
 
-/// A picture that is gone a few seconds later.
+/// Responds with an image that is stale within seconds.
 fn passing(bytes: &[u8]) -> Response<Cow<'static, [u8]>> {
     answer(
         Response::builder()

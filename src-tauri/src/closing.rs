@@ -1,5 +1,5 @@
-//! The window's end and Octo's: what closing does is as the person chose, and running work is let go in good order,
-//! but the end is not held up for it.
+//! Closing of the window and the application: the window closes as the settings say, and running work is
+//! stopped in good order, but the exit does not wait long for it.
 
 use crate::{
     attention,
@@ -13,28 +13,28 @@ use octo_protocol::Errand;
 use std::time::Duration;
 use tauri::{AppHandle, CloseRequestApi, Manager as _, RunEvent, WindowEvent};
 
-/// How long the end waits for the core. What was finished is stored by then; a kill after this loses no more
-/// than a power cut would, and the next start repairs that.
+/// How long the exit waits for the core. Finished work is stored by then; a kill after this loses no more than
+/// a power cut would, and the next start repairs that.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Where the end of the application stands.
+/// Progress of the application's exit.
 #[derive(Default)]
 pub(crate) enum Closing {
-    /// Nobody asked for it.
+    /// No exit was requested.
     #[default]
     Open,
-    /// The core is being let go; the next request to exit is our own.
+    /// The core is shutting down; the next exit request is our own.
     LettingGo,
 }
 
 impl Closing {
-    /// Follows the application's events.
+    /// Handles an event of the application.
     pub(crate) fn on(&mut self, app: &AppHandle, event: &RunEvent) {
         match event {
             RunEvent::WindowEvent { label, event, .. } => on_window(app, label, event),
             RunEvent::ExitRequested { code, api, .. } => match self {
                 Self::LettingGo => {}
-                // It cannot be held up: `restart` let the core go before.
+                // A restart cannot be delayed: `restart` shut the core down before.
                 Self::Open if *code == Some(tauri::RESTART_EXIT_CODE) => *self = Self::LettingGo,
                 Self::Open => {
                     api.prevent_exit();
@@ -61,7 +61,7 @@ fn let_go(app: &AppHandle, code: i32) {
     });
 }
 
-/// Ends Octo and starts it anew.
+/// Restarts Octo.
 pub(crate) fn restart(app: &AppHandle) {
     let app = app.clone();
     tauri::async_runtime::spawn(async move {
@@ -70,7 +70,7 @@ pub(crate) fn restart(app: &AppHandle) {
     });
 }
 
-/// The same for one who cannot wait otherwise, in whatever thread.
+/// Shuts the core down for a caller that can only block, on any thread.
 pub(crate) fn let_core_go_now(app: &AppHandle) {
     let app = app.clone();
     let gone = std::thread::spawn(move || tauri::async_runtime::block_on(let_core_go(&app))).join();
@@ -79,7 +79,7 @@ pub(crate) fn let_core_go_now(app: &AppHandle) {
     }
 }
 
-/// What runs is stopped and written down.
+/// Shuts the core down: stops running work and stores it.
 async fn let_core_go(app: &AppHandle) {
     let core = app.try_state::<Core>().and_then(|core| core.running());
     if let Some(octo) = core
@@ -93,7 +93,7 @@ fn on_window(app: &AppHandle, label: &str, event: &WindowEvent) {
     match event {
         WindowEvent::Focused(_) if windows::number(label).is_some() => attention::look(app),
         WindowEvent::CloseRequested { api, .. } if label == windows::MAIN => close(app, api),
-        // Its frame has no button, but systems have keys.
+        // Its frame has no close button, but systems have shortcuts for it.
         WindowEvent::CloseRequested { api, .. } if label == quick_ask::QUICK => {
             api.prevent_close();
             quick_ask::leave(app);
@@ -103,7 +103,7 @@ fn on_window(app: &AppHandle, label: &str, event: &WindowEvent) {
     }
 }
 
-/// The person closes the window.
+/// Handles a request to close the window.
 fn close(app: &AppHandle, api: &CloseRequestApi) {
     match app.state::<Desk>().close() {
         CloseStep::Ask(back) => {
@@ -114,7 +114,7 @@ fn close(app: &AppHandle, api: &CloseRequestApi) {
             api.prevent_close();
             hide(app);
         }
-        // With its last window the application ends.
+        // The application exits with its last window.
         CloseStep::Quit => {
             for (label, window) in app.webview_windows() {
                 if label != windows::MAIN
@@ -127,7 +127,7 @@ fn close(app: &AppHandle, api: &CloseRequestApi) {
     }
 }
 
-/// The window goes; Octo goes on without it.
+/// Hides the window; Octo keeps running.
 pub(crate) fn hide(app: &AppHandle) {
     app.state::<Desk>().hid();
     if let Some(window) = app.get_webview_window(windows::MAIN)

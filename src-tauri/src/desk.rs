@@ -1,4 +1,4 @@
-//! What the shell knows of its place in the system, and what came from there and is not carried out yet.
+//! The shell's state on this desktop, and the open requests that are not carried out yet.
 
 use crate::windows;
 use octo_desktop::{Act, CloseStep, Notices, Page, Sights, Work, on_close};
@@ -12,14 +12,14 @@ use std::{
 };
 use tauri::{AppHandle, Emitter as _, Manager as _};
 
-/// Tells the page that an errand came; the page fetches it. The errand itself is not in it, so that nothing is lost
-/// while there is no page.
+/// Event that tells the page about a new open request; the page then fetches it. The event does not contain the
+/// request, so nothing is lost while no page is loaded.
 const ERRAND: &str = "errand";
 
-/// How many errands wait for a page that does not come. Further ones push out the oldest.
+/// Maximum number of open requests waiting for a page. Further ones push out the oldest.
 const WAITING: usize = 32;
 
-/// What the shell knows.
+/// State of the shell.
 #[derive(Default)]
 pub(crate) struct Desk {
     known: Mutex<Known>,
@@ -29,9 +29,9 @@ struct Known {
     errands: VecDeque<Errand>,
     page: Page,
     tray: Result<(), ApiError>,
-    /// Whether a second start reaches this one.
+    /// Whether a second start reaches this process.
     reachable: bool,
-    /// What would bring the window back as the person hid it; none while they did not.
+    /// How the hidden window can be brought back, as known when the person hid it; `None` if they did not.
     hid: Option<WayBack>,
     shortcut: Result<(), ApiError>,
     autostart: Result<(), ApiError>,
@@ -47,7 +47,7 @@ impl Default for Known {
             errands: VecDeque::new(),
             page: Page::Away,
             tray: Err(ApiError::new("desktop.no_tray")),
-            // Elsewhere that takes no desktop bus.
+            // Other systems need no desktop bus for that.
             reachable: cfg!(not(target_os = "linux")),
             hid: None,
             shortcut: Ok(()),
@@ -61,7 +61,7 @@ impl Default for Known {
 }
 
 impl Known {
-    /// What would bring a hidden window back.
+    /// Returns how a hidden window can be brought back.
     fn way_back(&self) -> Option<WayBack> {
         match (&self.tray, self.reachable) {
             (Ok(()), _) => Some(WayBack::Tray),
@@ -73,11 +73,11 @@ impl Known {
 
 impl Desk {
     fn known(&self) -> MutexGuard<'_, Known> {
-        // Every change is one assignment or one call: a panic elsewhere leaves nothing half done.
+        // Every change is one assignment or one call, so a panic elsewhere leaves nothing half done.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What came and was not taken yet. Whoever takes it is a page that can carry it out.
+    /// Returns and removes the pending open requests. The caller is a page that can carry them out.
     pub(crate) fn take_errands(&self) -> Vec<Errand> {
         let mut known = self.known();
         if known.page == Page::Away {
@@ -86,7 +86,7 @@ impl Desk {
         known.errands.drain(..).collect()
     }
 
-    /// The page went: it was left, or it died.
+    /// Records that the page is gone: it navigated away or crashed.
     pub(crate) fn page_left(&self) {
         let mut known = self.known();
         if known.page != Page::Over {
@@ -94,12 +94,12 @@ impl Desk {
         }
     }
 
-    /// Everything was deleted: to close the window is now to quit.
+    /// Records that everything was deleted: closing the window now quits.
     pub(crate) fn end(&self) {
         self.known().page = Page::Over;
     }
 
-    /// Takes what the person wants; what they wanted before.
+    /// Stores new settings and returns the previous ones.
     pub(crate) fn set_settings(&self, settings: DesktopSettings, language: Language) -> DesktopSettings {
         let mut known = self.known();
         known.notices.want(settings.notices);
@@ -107,19 +107,19 @@ impl Desk {
         std::mem::replace(&mut known.settings, settings)
     }
 
-    /// Words in the person's language.
+    /// Returns a text in the person's language.
     pub(crate) fn say(&self, key: &str, args: &[(&str, String)]) -> String {
         let args: BTreeMap<String, String> =
             args.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         words::say(self.known().language, key, &args)
     }
 
-    /// The words for an error, for a place where others may look: without its detail.
+    /// Returns an error's text without its detail, for places other people may see.
     pub(crate) fn explain(&self, error: &ApiError) -> String {
         words::say(self.known().language, &format!("error.{}", error.key), &error.args)
     }
 
-    /// What can be done here; `updates` is known elsewhere.
+    /// Returns the desktop features available here; `updates` is determined elsewhere.
     pub(crate) fn state(&self, updates: Result<(), ApiError>) -> DesktopState {
         let known = self.known();
         let ability = |outcome: &Result<(), ApiError>| match outcome {
@@ -134,50 +134,50 @@ impl Desk {
         }
     }
 
-    /// Whether a hidden window could be brought back at all.
+    /// Returns whether a hidden window could be brought back at all.
     pub(crate) fn may_hide(&self) -> bool {
         self.known().way_back().is_some()
     }
 
-    /// Whether a hidden window could be brought back from the tray.
+    /// Returns whether a hidden window could be brought back from the tray.
     pub(crate) fn has_tray(&self) -> bool {
         self.known().tray.is_ok()
     }
 
-    /// The tray came or went.
+    /// Records whether the tray is available.
     pub(crate) fn set_tray(&self, tray: Result<(), ApiError>) {
         self.known().tray = tray;
     }
 
-    /// Whether a second start reaches this one: where there is no tray, that brings a hidden window back.
+    /// Records whether a second start reaches this process; without a tray, that brings a hidden window back.
     #[cfg(target_os = "linux")]
     pub(crate) fn set_reachable(&self, reachable: bool) {
         self.known().reachable = reachable;
     }
 
-    /// The person hid the window.
+    /// Records that the person hid the window.
     pub(crate) fn hid(&self) {
         let mut known = self.known();
         known.hid = known.way_back();
     }
 
-    /// Whether the person hid the window where they knew that a second start brings it back, and it does.
+    /// Returns whether the person hid the window when a second start could bring it back, and it still can.
     pub(crate) fn comes_back_by_start(&self) -> bool {
         let known = self.known();
         known.hid == Some(WayBack::Start) && known.reachable
     }
 
-    /// What became of the keys of the small window.
+    /// Records whether the quick ask shortcut could be registered.
     pub(crate) fn set_shortcut(&self, outcome: Result<(), ApiError>) {
         self.known().shortcut = outcome;
     }
 
-    /// What became of the entry among what starts at login.
+    /// Records whether the login item could be changed.
     pub(crate) fn set_autostart(&self, outcome: Result<(), ApiError>) {
         self.known().autostart = outcome;
     }
 
-    /// The person closes the window.
+    /// Decides what closing the window does.
     pub(crate) fn close(&self) -> CloseStep {
         let mut known = self.known();
         let step = on_close(known.settings.closing, known.way_back(), known.page);
@@ -187,7 +187,7 @@ impl Desk {
         step
     }
 
-    /// The question about closing was answered.
+    /// Records that the question about closing was answered.
     pub(crate) fn asked(&self) {
         let mut known = self.known();
         if known.page == Page::Asking {
@@ -195,12 +195,12 @@ impl Desk {
         }
     }
 
-    /// A window shows another session, or none.
+    /// Records that a window shows another session, or none.
     pub(crate) fn look_at(&self, window: WindowNumber, session: Option<SessionId>) -> Option<Act> {
         self.see(|sights| sights.show(window, session))
     }
 
-    /// This window is before the person's eyes, or none is.
+    /// Records which window has the person's attention, if any.
     pub(crate) fn attend(&self, window: Option<WindowNumber>) -> Option<Act> {
         self.see(|sights| sights.attend(window))
     }
@@ -212,87 +212,87 @@ impl Desk {
         known.notices.look(sight)
     }
 
-    /// The window that shows a session.
+    /// Returns the window that shows a session.
     pub(crate) fn window_of(&self, session: SessionId) -> Option<WindowNumber> {
         self.known().sights.window_of(session)
     }
 
-    /// A window is gone.
+    /// Removes a closed window.
     pub(crate) fn close_window(&self, window: WindowNumber) {
         self.known().sights.close(window);
     }
 
-    /// The number of a window that is about to open for a session.
+    /// Returns the number of a window that is about to open for a session.
     pub(crate) fn next_window(&self, session: SessionId) -> WindowNumber {
         self.known().sights.open(session)
     }
 
-    /// The list of sessions as a whole.
+    /// Replaces the list of sessions.
     pub(crate) fn start_over(&self, list: &[SessionInfo]) -> Vec<Act> {
         self.known().notices.start_over(list)
     }
 
-    /// A line of the list.
+    /// Updates an entry of the session list.
     pub(crate) fn listed(&self, info: &SessionInfo) -> Option<Act> {
         self.known().notices.listed(info)
     }
 
-    /// Whether the runs of tasks are to be heard before this line.
+    /// Returns whether the runs of tasks must be read before this entry is processed.
     pub(crate) fn may_end_run(&self, info: &SessionInfo) -> bool {
         self.known().notices.may_end_run(info)
     }
 
-    /// The newest runs of all tasks.
+    /// Updates the newest runs of all tasks.
     pub(crate) fn runs(&self, list: &[TaskRun]) -> Vec<Act> {
         self.known().notices.runs(list)
     }
 
-    /// What runs in this process.
+    /// Updates the activity of this process.
     pub(crate) fn take_activity(&self, rows: &[ActivityRow]) {
         self.known().notices.take_activity(rows);
     }
 
-    /// A session left the list.
+    /// Removes a session from the list.
     pub(crate) fn removed(&self, session: SessionId) -> Option<Act> {
         self.known().notices.removed(session)
     }
 
-    /// How much is going on.
+    /// Returns the amount of current work.
     pub(crate) fn work(&self) -> Work {
         self.known().notices.work()
     }
 
-    /// The person stops everything; the sessions to stop one by one.
+    /// Records that the person stops everything; returns the sessions to stop one by one.
     pub(crate) fn stop_all(&self) -> Vec<SessionId> {
         self.known().notices.stop_all()
     }
 
-    /// The person stops a session by its notice; only Linux has one that tells of it.
+    /// Records that the person stops a session through its notice; only Linux reports that button.
     #[cfg(target_os = "linux")]
     pub(crate) fn stop(&self, session: SessionId) {
         self.known().notices.stop(session);
     }
 
-    /// Keeps an errand for the page.
+    /// Queues an open request for the page.
     pub(crate) fn push(&self, errand: Errand) {
         let mut known = self.known();
         if known.errands.len() == WAITING {
             known.errands.pop_front();
         }
-        // The same again, before it was carried out, is one.
+        // A duplicate that arrives before the first was carried out is dropped.
         if known.errands.back() != Some(&errand) {
             known.errands.push_back(errand);
         }
     }
 }
 
-/// Has the page carry out an errand, in a window that is seen.
+/// Has the page carry out an open request, and shows its window.
 pub(crate) fn run_errand(app: &AppHandle, errand: Errand) {
     windows::bring_to_front(app);
     leave_errand(app, errand);
 }
 
-/// Has the page carry out an errand when the person is at it: now, where it is there.
+/// Queues an open request and tells the page, without bringing its window to the front.
 pub(crate) fn leave_errand(app: &AppHandle, errand: Errand) {
     app.state::<Desk>().push(errand);
     if let Err(error) = app.emit_to(windows::MAIN, ERRAND, ()) {
@@ -300,7 +300,7 @@ pub(crate) fn leave_errand(app: &AppHandle, errand: Errand) {
     }
 }
 
-/// An empty new session.
+/// Returns a request for an empty new session.
 pub(crate) fn fresh_session() -> Errand {
     Errand::NewSession { prompt: String::new(), folder: None, from: ErrandSource::Person }
 }

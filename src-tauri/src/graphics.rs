@@ -1,17 +1,17 @@
-//! What Linux graphics drivers need to be told before GTK starts.
+//! Linux graphics settings that must be made before GTK starts.
 
 use std::{env, ffi::OsStr, os::unix::process::CommandExt as _, path::Path, process::Command};
 
-/// There only while NVIDIA's own kernel module is loaded.
+/// Exists only while NVIDIA's own kernel module is loaded.
 const NVIDIA: &str = "/proc/driver/nvidia/version";
 
-/// WebKitGTK's switch away from DMA-BUF: with NVIDIA's driver that renderer shows an empty window.
+/// WebKitGTK's switch that disables DMA-BUF: with NVIDIA's driver that renderer shows an empty window.
 const SWITCH: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
 
-/// Restarts this process with the switch set where it is needed, and returns where it is not.
+/// Restarts this process with the switch set if it is needed; returns otherwise.
 ///
-/// A restart, because a variable set inside a running process is only sound while nothing else reads the
-/// environment, which cannot be shown for all that is linked in.
+/// It restarts because setting a variable inside a running process is only sound while nothing else reads the
+/// environment, which cannot be shown for all linked code.
 ///
 /// # Errors
 /// When the process could not be replaced.
@@ -22,7 +22,7 @@ pub(crate) fn avoid_dmabuf_on_nvidia() -> std::io::Result<()> {
     Err(Command::new(env::current_exe()?).args(env::args_os().skip(1)).env(SWITCH, "1").exec())
 }
 
-/// A person who set the switch, to whatever value, has decided.
+/// If the person set the switch, to any value, that decides.
 fn is_needed(driver: &Path, switch: Option<&OsStr>) -> bool {
     switch.is_none() && driver.exists()
 }

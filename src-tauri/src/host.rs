@@ -1,4 +1,4 @@
-//! What only a desktop can do.
+//! Functions that only a desktop can provide.
 
 use crate::{
     closing,
@@ -20,7 +20,7 @@ use tauri_plugin_dialog::{DialogExt as _, FileDialogBuilder, FilePath};
 use tauri_plugin_opener::OpenerExt as _;
 use tokio::sync::oneshot;
 
-/// The largest picture that is pasted, in bytes; see [`octo_protocol::PutBlob`].
+/// The largest image that can be pasted, in bytes; see [`octo_protocol::PutBlob`].
 const LARGEST_PICTURE: usize = 20 << 20;
 
 /// The desktop this window is on.
@@ -36,10 +36,10 @@ impl DesktopHost {
     async fn pick_folder(&self, start: Option<PathBuf>) -> Result<Option<String>, ApiError> {
         let (tell, picked) = oneshot::channel();
         self.dialog(start).pick_folder(move |folder| {
-            // The page may have gone meanwhile; then nobody wants the answer.
+            // The page may be gone by now, and then no one wants the answer.
             let _ = tell.send(folder);
         });
-        // A dialog that went away without an answer was closed.
+        // A dialog that disappeared without an answer was closed.
         match picked.await.ok().flatten() {
             None => Ok(None),
             Some(folder) => written(folder, "host.path_not_text").map(Some),
@@ -64,7 +64,7 @@ impl DesktopHost {
                 paths = files.collect::<Result<_, _>>()?;
             }
             Pasted::Text(words) => text = Some(words),
-            // As much as the core keeps: what is larger would only be carried there to be refused.
+            // The core's limit: a larger image would only be sent there to be refused.
             Pasted::Picture(bytes) if bytes.len() > LARGEST_PICTURE => {
                 return Err(ApiError::new("blob.too_large").arg("limit_mib", LARGEST_PICTURE >> 20));
             }
@@ -78,7 +78,7 @@ impl DesktopHost {
         self.app.state()
     }
 
-    /// Only where it can be brought back.
+    /// Hides the window only if it can be brought back.
     fn hide(&self) -> Result<(), ApiError> {
         self.desk().asked();
         if !self.desk().may_hide() {
@@ -95,7 +95,7 @@ impl DesktopHost {
         }
     }
 
-    /// A dialog over the window the person is at, beginning in a folder that is there.
+    /// Opens a dialog over the focused window, starting in an existing folder.
     fn dialog(&self, start: Option<PathBuf>) -> FileDialogBuilder<Wry> {
         let mut dialog = self.app.dialog().file();
         if let Some(window) = windows::before_eyes(&self.app) {
@@ -110,7 +110,7 @@ impl DesktopHost {
     async fn reveal(&self, path: PathBuf) -> Result<(), ApiError> {
         there(&path)?;
         let app = self.app.clone();
-        // It speaks D-Bus or COM and waits for the answer.
+        // The call uses D-Bus or COM and waits for the answer.
         tauri::async_runtime::spawn_blocking(move || app.opener().reveal_item_in_dir(path))
             .await
             .map_err(|error| ApiError::new("host.failed").detail(error))?
@@ -207,8 +207,8 @@ impl Host for DesktopHost {
     }
 }
 
-/// Paths travel as text; one that is not Unicode cannot be named to the core without changing it, which the
-/// error of this key says.
+/// Converts a path to text. A path that is not Unicode cannot be passed to the core unchanged, which the error
+/// with this key says.
 fn written(picked: FilePath, not_text: &str) -> Result<String, ApiError> {
     let path = picked.into_path().map_err(|error| ApiError::new("host.failed").detail(error))?;
     path.into_os_string()
@@ -216,7 +216,7 @@ fn written(picked: FilePath, not_text: &str) -> Result<String, ApiError> {
         .map_err(|path| ApiError::new(not_text).arg("path", path.to_string_lossy()))
 }
 
-/// The file a conversation names.
+/// Returns the path of a file mentioned in a conversation.
 fn named(path: &str, folder: &Path) -> Result<PathBuf, ApiError> {
     octo_workspace::linked(path, folder).ok_or_else(|| ApiError::new("host.no_file").arg("path", path))
 }
@@ -229,7 +229,8 @@ fn there(path: &Path) -> Result<(), ApiError> {
     }
 }
 
-/// Only the web: a `file:` or an application's own scheme would run something on this machine.
+/// Accepts web addresses only: a `file:` address or an application's own scheme would run something on this
+/// machine.
 fn web_address(text: &str) -> Result<String, ApiError> {
     let refused = || ApiError::new("host.url_refused").arg("url", text);
     let url = Url::parse(text).map_err(|_| refused())?;

@@ -1,4 +1,4 @@
-//! The three commands of the page. Everything else it may want is a request to the core.
+//! The page's three commands. Everything else it wants is a request to the core.
 
 use crate::{
     autostart,
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use tauri::{Manager as _, State, WebviewWindow, ipc::Channel};
 
-/// Carries out a request; the reply is of the request's reply type.
+/// Carries out a request and returns a reply of the request's reply type.
 #[tauri::command]
 pub(crate) async fn request(
     request: Value,
@@ -28,25 +28,25 @@ pub(crate) async fn request(
             let reply = octo.request(request).await;
             if erases && reply.is_ok() {
                 window.state::<Desk>().end();
-                // The one trace outside of the home: it would make a new one at the next login.
+                // The only trace outside the home: it would create a new home at the next login.
                 autostart::keep(window.app_handle(), Switch::Off);
             }
             reply
         }
-        // A start that failed names a file: it can still be shown, and a page can still be opened.
+        // A failed start names a file, which can still be shown, and a web page can still be opened.
         Err(error) => match request {
             Request::Host(request) => {
                 let reply = host.perform(request).await?;
                 serde_json::to_value(reply).map_err(|_| ApiError::new("internal"))
             }
-            // A database that is damaged can be replaced: Octo then starts with the next request.
+            // A damaged database can be replaced: Octo then starts with the next request.
             Request::Home(request) => core.while_not_started(request, error).await,
             _ => Err(error),
         },
     }
 }
 
-/// Watches a topic: batches of updates arrive on `channel`, first a snapshot.
+/// Subscribes to a topic: batches of updates arrive on `channel`, a snapshot first.
 #[tauri::command]
 pub(crate) async fn subscribe(
     topic: Topic,
@@ -59,14 +59,14 @@ pub(crate) async fn subscribe(
     Ok(subscriptions.forward(subscription, window.label(), channel))
 }
 
-/// Ends a subscription. One that has ended already is no error.
+/// Ends a subscription; ending it twice is not an error.
 #[tauri::command]
 pub(crate) fn unsubscribe(id: SubscriptionId, subscriptions: State<'_, Subscriptions>) {
     subscriptions.end(id);
 }
 
-/// A request that cannot be read is answered like any other that fails. Why it cannot is not said: the
-/// reader quotes what it read, and that may be a key.
+/// Parses a request. An unreadable request fails like any other, without the reason: the parser quotes its
+/// input, which may be a key.
 fn read(request: Value) -> Result<Request, ApiError> {
     serde_json::from_value(request).map_err(|_| ApiError::new("request.unreadable"))
 }

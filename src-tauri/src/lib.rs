@@ -1,9 +1,9 @@
-//! The shell: a window, three commands and what only a desktop can do, around `octo_core::Octo`.
+//! The shell: a window, three commands and the functions only a desktop provides, around `octo_core::Octo`.
 //!
-//! Nothing is decided here. The page speaks `octo_protocol` through [`ipc`], the agent lives in the core,
-//! and what this crate adds is what needs the desktop: the window itself, dialogs, blobs as images, one
-//! running instance, the tray, the system's notices, links, updates, and a close that lets work end. What is to be
-//! decided of these is decided in `octo_desktop`, which knows no window.
+//! Nothing is decided here. The page speaks `octo_protocol` through [`ipc`], the agent lives in the core, and
+//! this crate adds the parts that need the desktop: the window itself, dialogs, blobs as images, a single
+//! running instance, the tray, system notices, links, updates, and an exit that lets work end. Decisions about
+//! these are made in `octo_desktop`, which knows no window.
 
 mod appearance;
 mod attention;

@@ -1,4 +1,4 @@
-//! Links and files that are opened with Octo: at its start, by a second start, by the system.
+//! Links and files opened with Octo: at its start, by a second start, or by the system.
 
 use crate::{
     desk::{Desk, run_errand},
@@ -8,7 +8,8 @@ use octo_desktop::{WindowAtStart, read};
 use std::path::Path;
 use tauri::{AppHandle, Manager as _};
 
-/// A second start with the same home, or the system, hands over what it was started with (without the program's name).
+/// Handles the arguments (without the program's name) passed on by a second start with the same home, or by the
+/// system.
 pub(crate) fn opened<'a>(app: &AppHandle, arguments: impl IntoIterator<Item = &'a str>, folder: &Path) {
     let start = read(arguments, folder);
     match start.window {
@@ -21,7 +22,7 @@ pub(crate) fn opened<'a>(app: &AppHandle, arguments: impl IntoIterator<Item = &'
     }
 }
 
-/// What this process was started with waits for the page; whether the window is shown.
+/// Queues this process's own arguments for the page and returns whether the window is shown.
 pub(crate) fn at_start(app: &AppHandle) -> WindowAtStart {
     let arguments: Vec<String> =
         std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();

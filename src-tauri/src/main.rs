@@ -1,11 +1,12 @@
 //! The installed binary: the window, or with `exec` and `serve` the same agent without one.
 
-// A release build on Windows opens no console beside the window.
+// A release build on Windows opens no console next to the window.
 #![cfg_attr(not(debug_assertions), windows_subsystem = "windows")]
 
 use std::process::ExitCode;
 
-/// What is handed to the headless form (or to a child that reads one document); anything else opens the window.
+/// First arguments that select the headless program (or a child that reads one document); any other opens the
+/// window.
 const HEADLESS: &[&str] =
     &["exec", "serve", octo_cli::READ_DOCUMENT, "help", "-h", "--help", "-V", "--version"];
 

@@ -1,6 +1,6 @@
-//! The menu bar of macOS, in the person's language. Elsewhere there is none: what it has is in the window.
+//! The macOS menu bar, in the person's language. Other systems have none: its functions are in the window.
 //!
-//! Its own entries show no keys: the page answers those, and the person may have chosen others.
+//! Its own entries show no shortcuts: the page handles those, and the person may have changed them.
 
 use crate::desk::{Desk, fresh_session, run_errand};
 use octo_protocol::Errand;
@@ -12,7 +12,7 @@ use tauri::{
 const NEW: &str = "menu-new";
 const SETTINGS: &str = "menu-settings";
 
-/// Shows it, and again in another language.
+/// Shows the menu, and again in another language.
 pub(crate) fn refresh(app: &AppHandle) {
     let own = app.clone();
     let asked = app.run_on_main_thread(move || {
@@ -25,7 +25,7 @@ pub(crate) fn refresh(app: &AppHandle) {
     }
 }
 
-/// Begins to answer it.
+/// Starts to handle menu events.
 pub(crate) fn begin(app: &AppHandle) {
     app.on_menu_event(|app, event| match event.id().as_ref() {
         NEW => run_errand(app, fresh_session()),

@@ -1,4 +1,4 @@
-//! The system's notices: shown, taken away, and what a click on one opens.
+//! System notices: shows and withdraws them, and handles clicks on them.
 
 #[cfg(target_os = "linux")]
 mod bus;
@@ -16,35 +16,35 @@ use octo_desktop::{Act, Deed, NoticeKind, RunNews, Subject, Why};
 use tauri::{AppHandle, Manager as _};
 use tokio::sync::mpsc;
 
-/// The name of the application's entry among those of the desktop, which the packages make of the product's name.
+/// Name of the application's desktop entry, which the packages derive from the product's name.
 #[cfg(target_os = "linux")]
 pub(crate) const ENTRY: &str = "Octo";
 
-/// How much of a session's title a notice shows, in characters.
+/// Maximum length of a session title in a notice, in characters.
 const TITLE: usize = 120;
 
-/// How much of the reason why a task did not succeed.
+/// Maximum length of the reason why a task failed, in characters.
 const REASON: usize = 300;
 
-/// What the system is to show.
+/// Instruction for the system's notice service.
 pub(crate) enum Order {
-    /// A notice of a subject, in place of an earlier one.
+    /// Show a notice of a subject, replacing an earlier one.
     Show { of: Subject, summary: String, body: String, deeds: Vec<(Deed, String)>, kind: NoticeKind },
-    /// No notice of a subject any more.
+    /// Withdraw the notice of a subject.
     Withdraw { of: Subject },
 }
 
-/// Where orders go.
+/// Channel to the notice service.
 struct Orders(mpsc::UnboundedSender<Order>);
 
-/// Begins to show notices.
+/// Starts the notice service.
 pub(crate) fn begin(app: &AppHandle) {
     let (sender, orders) = mpsc::unbounded_channel();
     app.manage(Orders(sender));
     tauri::async_runtime::spawn(system::serve(app.clone(), orders));
 }
 
-/// Shows a notice or takes it away.
+/// Shows or withdraws a notice.
 pub(crate) fn carry_out(app: &AppHandle, act: Act) {
     let order = match act {
         Act::Withdraw { of } => Order::Withdraw { of },
@@ -73,7 +73,7 @@ pub(crate) fn carry_out(app: &AppHandle, act: Act) {
     }
 }
 
-/// What a notice of a session says.
+/// Returns the message key for a session's notice.
 fn told(kind: NoticeKind) -> &'static str {
     match kind {
         NoticeKind::Question => "notice.question",
@@ -82,7 +82,7 @@ fn told(kind: NoticeKind) -> &'static str {
     }
 }
 
-/// What a notice of a run says that has a reason to it.
+/// Returns the message key for a run's notice that has a reason.
 fn told_of_task(kind: NoticeKind) -> &'static str {
     match kind {
         NoticeKind::Question => "notice.task_question",
@@ -91,7 +91,7 @@ fn told_of_task(kind: NoticeKind) -> &'static str {
     }
 }
 
-/// Why a run asks or did not succeed.
+/// Returns why a run asks or failed.
 fn reason(desk: &Desk, why: &Why) -> String {
     match why {
         Why::Error(error) => desk.explain(error),
@@ -101,7 +101,7 @@ fn reason(desk: &Desk, why: &Why) -> String {
     }
 }
 
-/// What a button says.
+/// Returns the message key of a button.
 fn words(deed: Deed) -> &'static str {
     match deed {
         Deed::Open => "notice.open",

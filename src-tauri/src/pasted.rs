@@ -1,31 +1,31 @@
-//! What the person pastes and the page is given nothing of: on Linux the web view hands a pasted picture, and files that were
-//! copied, to no page.
+//! Pasted content that the page does not receive: on Linux the web view passes neither pasted images nor copied
+//! files to a page.
 
 use octo_protocol::ApiError;
 use std::path::PathBuf;
 use tauri::AppHandle;
 
-/// What was copied.
+/// Content of the clipboard.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Pasted {
     /// Files, by their absolute paths.
     Files(Vec<PathBuf>),
-    /// Words.
+    /// Text.
     Text(String),
-    /// A picture, as PNG, JPEG, WebP or GIF.
+    /// An image, as PNG, JPEG, WebP or GIF.
     Picture(Vec<u8>),
-    /// Nothing of these.
+    /// None of these.
     Nothing,
 }
 
-/// Reads it. Elsewhere the page is given all there is.
+/// Returns [`Pasted::Nothing`]: on other systems the page itself receives all pasted content.
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unused_async, reason = "as on Linux, where another program is asked")]
 pub(crate) async fn read(_app: &AppHandle) -> Result<Pasted, ApiError> {
     Ok(Pasted::Nothing)
 }
 
-/// Reads it from the program that has it.
+/// Reads the clipboard from the program that owns it.
 #[cfg(target_os = "linux")]
 pub(crate) async fn read(app: &AppHandle) -> Result<Pasted, ApiError> {
     let (tell, told) = tokio::sync::oneshot::channel();
@@ -46,14 +46,14 @@ mod clipboard {
     use tauri::Url;
     use tokio::sync::oneshot::Sender;
 
-    /// How long the program that has it may take to give it.
+    /// How long the owning program may take to deliver the content.
     pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-    /// The kinds of pictures that are taken as they are.
+    /// Image types accepted unchanged.
     const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
-    /// Asks for files first: with a copied picture's file many programs give its small picture as well. Then for words: a
-    /// table comes with a picture of it.
+    /// Asks for files first, because many programs add a thumbnail to a copied image file. Text is next,
+    /// because a copied table includes an image of itself.
     pub(super) fn ask(tell: Sender<Pasted>) {
         Clipboard::get(&SELECTION_CLIPBOARD).request_uris(move |clipboard, uris| {
             let paths: Vec<PathBuf> = uris.iter().filter_map(|uri| path_of(uri)).collect();
@@ -67,9 +67,9 @@ mod clipboard {
         });
     }
 
-    /// Asks for the picture as it was copied, and then for one of any other kind.
+    /// Asks for the image in its original format first, then in any other.
     fn ask_for_picture(clipboard: &Clipboard, kinds: &'static [&'static str], tell: Sender<Pasted>) {
-        // Who asked may have stopped waiting: a large picture is not encoded for nobody.
+        // The requester may have stopped waiting: a large image is then not encoded in vain.
         if tell.is_closed() {
             return;
         }
@@ -95,7 +95,7 @@ mod clipboard {
 
     fn path_of(uri: &str) -> Option<PathBuf> {
         let url = Url::parse(uri).ok()?;
-        // One of another computer is none here.
+        // A file on another computer does not exist here.
         (url.scheme() == "file").then(|| url.to_file_path().ok()).flatten()
     }
 

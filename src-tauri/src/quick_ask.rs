@@ -1,4 +1,4 @@
-//! The small window that opens by keys from anywhere: one field, which begins a session.
+//! The quick ask window, opened by a global shortcut: one field that starts a session.
 
 use crate::{appearance, desk::Desk, windows};
 use octo_protocol::ApiError;
@@ -8,16 +8,16 @@ use tauri_plugin_global_shortcut::{GlobalShortcutExt as _, Shortcut, ShortcutSta
 /// The window's label; the capability names it too.
 pub(crate) const QUICK: &str = "quick";
 
-/// The page, told that it is the small one.
+/// The page, with a query that selects the small form.
 const PAGE: &str = "index.html?quick";
 
-/// Wide enough for a sentence, in the system's points.
+/// Wide enough for a sentence, in logical pixels.
 const SIZE: (f64, f64) = (680.0, 176.0);
 
-/// Listens to these keys from now on, or to none.
+/// Registers this shortcut from now on, or none.
 pub(crate) fn listen(app: &AppHandle, keys: Option<String>) {
     let own = app.clone();
-    // Some systems tell of keys only where their windows are served.
+    // Some systems deliver shortcuts only on the thread that serves their windows.
     let asked = app.run_on_main_thread(move || {
         let outcome = register(&own, keys.as_deref());
         if let Err(error) = &outcome {
@@ -42,7 +42,7 @@ fn register(app: &AppHandle, keys: Option<&str>) -> Result<(), ApiError> {
     let shortcut: Shortcut =
         keys.parse().map_err(|error| refused("desktop.shortcut_unreadable", keys).detail(error))?;
     if shortcut.mods.is_empty() {
-        // A bare letter would be taken from every other program.
+        // A key without a modifier would be taken from every other program.
         return Err(refused("desktop.shortcut_unreadable", keys));
     }
     if app.try_state::<Listening>().is_none() {
@@ -53,24 +53,24 @@ fn register(app: &AppHandle, keys: Option<&str>) -> Result<(), ApiError> {
     let toggled = app.global_shortcut().on_shortcut(shortcut, |app, _, event| {
         if event.state() == ShortcutState::Pressed {
             let app = app.clone();
-            // Not here: on Windows a webview cannot be made where its events are handled.
+            // Not on this thread: on Windows a webview cannot be created in an event handler.
             tauri::async_runtime::spawn(async move { toggle(&app) });
         }
     });
     toggled.map_err(|error| refused("desktop.shortcut_taken", keys).detail(error))
 }
 
-/// The plugin is there: it is only loaded for a person who wants the keys.
+/// Marks that the plugin is loaded, which only happens for a person who wants the shortcut.
 struct Listening;
 
-/// There, programs hear no keys that are meant for others.
+/// Returns whether the desktop is Wayland, where a program cannot receive keys meant for others.
 fn is_wayland() -> bool {
     cfg!(target_os = "linux")
         && std::env::var_os("GDK_BACKEND").is_none_or(|backend| backend != "x11")
         && std::env::var_os("WAYLAND_DISPLAY").is_some_and(|display| !display.is_empty())
 }
 
-/// Shows the small window, or hides it where it is before the person's eyes.
+/// Shows the quick ask window, or hides it if it has focus.
 fn toggle(app: &AppHandle) {
     match app.get_webview_window(QUICK) {
         Some(window) if window.is_visible().unwrap_or(false) => leave(app),
@@ -78,7 +78,7 @@ fn toggle(app: &AppHandle) {
     }
 }
 
-/// Shows the small window, from where its webview can be made or not.
+/// Shows the quick ask window, also from a thread that cannot create its webview.
 pub(crate) fn show_soon(app: &AppHandle) {
     let app = app.clone();
     tauri::async_runtime::spawn(async move { show(&app) });
@@ -111,7 +111,7 @@ fn open(app: &AppHandle) -> tauri::Result<()> {
     window.set_focus()
 }
 
-/// The small window is done for now. What was written in it and not sent stays.
+/// Hides the quick ask window. Unsent text stays.
 pub(crate) fn leave(app: &AppHandle) {
     if let Some(window) = app.get_webview_window(QUICK)
         && let Err(error) = window.hide()

@@ -1,5 +1,5 @@
-//! When the process that draws the page dies, the page is loaded again; nothing of the work is in it. For Linux only: on
-//! macOS the webview library does so, and on Windows nothing does yet.
+//! Reloads the page when its rendering process crashes; no work is lost because none lives there. Linux only:
+//! on macOS the webview library does it, and on Windows nothing does yet.
 
 use std::{
     cell::Cell,
@@ -9,16 +9,16 @@ use std::{
 use tauri::WebviewWindow;
 use webkit2gtk::WebViewExt as _;
 
-/// A page that dies again this soon may go on doing so.
+/// A second crash within this time suggests that the page will keep crashing.
 const AGAIN: Duration = Duration::from_secs(30);
-/// How long such a page is left alone, so that a machine short of memory is not kept busy by it.
+/// Delay before such a page is reloaded, so that it does not keep a machine short of memory busy.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Tells the page that it is not the first one; it says so to the person.
+/// Query that tells the page it was reloaded, so that it can inform the person.
 const MARK: &str = "reloaded";
-/// Where the built page is.
+/// Address of the built page.
 const PAGE: &str = "tauri://localhost/";
 
-/// The webview library does not report this on Linux, so WebKit's own signal is used.
+/// Uses WebKit's own signal, because the webview library does not report a crash on Linux.
 pub(crate) fn reload_when_the_page_dies(window: &WebviewWindow) -> tauri::Result<()> {
     let own = window.clone();
     window.with_webview(move |webview| {
@@ -45,8 +45,8 @@ fn load_later(window: WebviewWindow, page: String) {
     });
 }
 
-/// The page that comes in the place of the one at `address`. There is only one page, but its windows differ in what
-/// they ask of it; a view that lost its process may not know its address any more.
+/// Returns the address of the page that replaces the one at `address`. There is only one page, but its windows
+/// differ in their queries; a view that lost its process may no longer know its address.
 fn successor(address: Option<&str>) -> String {
     let page = address.and_then(|address| address.split('#').next()).filter(|page| !page.is_empty());
     let page = page.unwrap_or(PAGE);

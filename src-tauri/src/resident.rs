@@ -1,12 +1,13 @@
-//! Gives back the memory that only the start needed, or work that is over: pages of code, of which most are run through
-//! once, and what the allocator keeps in case it is asked again.
+//! Releases memory that only the start or finished work needed: code pages, which mostly run only once, and
+//! memory the allocator keeps in reserve.
 //!
-//! The pages stay in the system's cache of files and come back from there as they are read. Nothing is lost by letting go
-//! of them but the time of a fault each; what is gained is that a program which waits for days does not hold what it ran
-//! through in its first second.
+//! The pages stay in the system's file cache and are read from there on the next use. Releasing them costs one
+//! page fault each; in return a program that waits for days does not keep all the code of its first second in
+//! memory.
 //!
-//! Only the program and libraries that are kept loaded first: another one could be unloaded between the look at a mapping
-//! and what is done to it, and another thread's memory be there instead.
+//! Only the program itself and libraries that were pinned first are released: another library could be unloaded
+//! between the look at its mapping and the release, and another thread's memory could be at that address by
+//! then.
 
 use nix::sys::mman::{MmapAdvise, madvise};
 use std::{
@@ -18,10 +19,10 @@ use std::{
     time::Duration,
 };
 
-/// How long after a page was loaded, or the window went, there is nothing left to do at once.
+/// How long after a page load or the window's closing the process is considered quiet.
 const SETTLED: Duration = Duration::from_secs(3);
 
-/// Gives back what is not needed any more, in a moment.
+/// Releases unneeded memory shortly.
 pub(crate) fn give_back_soon() {
     tauri::async_runtime::spawn(async {
         tokio::time::sleep(SETTLED).await;
@@ -37,7 +38,7 @@ fn give_back() -> io::Result<()> {
     let maps = fs::read_to_string("/proc/self/maps")?;
     let code = Mapping::all(&maps).into_iter().filter(Mapping::is_code).map(|mapping| mapping.path);
     let stays: BTreeSet<&str> = code.collect::<BTreeSet<_>>().into_iter().filter(|path| keep(path)).collect();
-    // Read once they are kept: where they are now they stay.
+    // Read after the libraries are pinned: their addresses no longer change.
     let maps = fs::read_to_string("/proc/self/smaps")?;
     for pages in as_their_files_are(&maps, &stays, give_back as fn() -> io::Result<()> as usize) {
         let Some(first) = NonNull::new(pages.start as *mut c_void) else { continue };
@@ -47,7 +48,7 @@ fn give_back() -> io::Result<()> {
         )]
         let given = unsafe { madvise(first, pages.len(), MmapAdvise::MADV_DONTNEED) };
         if let Err(error) = given {
-            // As those that somebody locked.
+            // For example, pages that were locked.
             tracing::debug!(%error, "pages stay");
         }
     }
@@ -62,7 +63,7 @@ fn give_back() -> io::Result<()> {
     Ok(())
 }
 
-/// Has a library that is loaded stay loaded until the program ends; whether it does. No library is loaded by it.
+/// Pins a loaded library until the program ends and returns whether that succeeded. It never loads a library.
 fn keep(path: &str) -> bool {
     let Ok(path) = CString::new(path) else { return false };
     let how = nix::libc::RTLD_LAZY | nix::libc::RTLD_NOLOAD | nix::libc::RTLD_NODELETE;
@@ -71,9 +72,9 @@ fn keep(path: &str) -> bool {
     !library.is_null()
 }
 
-/// Code of these files and of the program that is as its file has it, and the constants before the code of the file with
-/// this address in it, which is the program. What was ever written to has pages of its own ("anonymous" ones, in the
-/// memory or moved out of it): those would be lost.
+/// Returns the ranges that are identical to their files: code of these files and of the program, and the
+/// constants before the code of the file that contains the address `own`, which is the program. A page that was
+/// ever written to is private ("anonymous", in memory or swapped out) and would be lost.
 fn as_their_files_are(smaps: &str, stays: &BTreeSet<&str>, own: usize) -> Vec<Range<usize>> {
     let mappings = Mapping::all(smaps);
     let file =
@@ -93,14 +94,14 @@ fn as_their_files_are(smaps: &str, stays: &BTreeSet<&str>, own: usize) -> Vec<Ra
 struct Mapping<'a> {
     at: Range<usize>,
     may: &'a str,
-    /// From where on in the file.
+    /// Offset in the file.
     from: u64,
     /// The file's device and inode.
     file: (&'a str, &'a str),
     path: &'a str,
-    /// How much of it is no page of its file, in kilobytes; not known where the kernel does not say.
+    /// Size of the pages that differ from the file, in kilobytes; `None` if the kernel does not report it.
     written: Option<u64>,
-    /// How much more of that was moved out of the memory, in kilobytes.
+    /// Size of such pages that were swapped out, in kilobytes.
     moved_out: Option<u64>,
 }
 
@@ -130,7 +131,7 @@ impl<'a> Mapping<'a> {
         let may = words.next()?;
         let from = u64::from_str_radix(words.next()?, 16).ok()?;
         let file = (words.next()?, words.next()?);
-        // Nothing before it has a slash.
+        // No earlier field contains a slash.
         let path = line.find('/').and_then(|start| line.get(start..)).unwrap_or_default();
         Some(Self { at, may, from, file, path, written: None, moved_out: None })
     }
@@ -181,15 +182,15 @@ mod tests {
         ]);
         let given = |own| as_their_files_are(&maps, &stays, own);
         assert_eq!(given(0x4000), [0x1000..0x3000, 0x3000..0x9000, 0xe000..0xf000]);
-        // Where it is not found out which file is its own, no constants are.
+        // If the program's own file is unknown, no constants are released.
         assert_eq!(given(0x1000), [0x3000..0x9000, 0xe000..0xf000]);
         assert_eq!(as_their_files_are("cut sh", &stays, 0x4000), Vec::<Range<usize>>::new());
-        // Of what could be unloaded, nothing; the program itself cannot.
+        // Nothing of libraries that could be unloaded; the program itself cannot be.
         let own = as_their_files_are(&maps, &BTreeSet::new(), 0x4000);
         assert_eq!(own, [0x1000..0x3000, 0x3000..0x9000]);
     }
 
-    /// How much of what is mapped from the file of this program is in memory, in kilobytes.
+    /// Returns how much of this program's file is resident in memory, in kilobytes.
     fn here() -> u64 {
         let maps = fs::read_to_string("/proc/self/smaps").unwrap();
         let own = std::env::current_exe().unwrap().display().to_string();

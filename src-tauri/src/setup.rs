@@ -1,4 +1,4 @@
-//! Puts the window and the core together.
+//! Connects the window and the core.
 
 use crate::{
     appearance::{self, Appearance},
@@ -18,39 +18,39 @@ use std::{process::ExitCode, sync::Arc, time::Duration};
 use tauri::{AppHandle, Manager};
 use tokio::sync::OnceCell;
 
-/// The core: started at once, and again whenever it is asked something while no start has succeeded.
+/// The core: started at once, and again with each request while no start has succeeded.
 ///
-/// When the start fails the window is there all the same: what is asked is answered with why, and a person who
-/// has mended it tries again.
+/// The window opens even when the start fails: requests are answered with the reason, and a person who has
+/// fixed the problem can try again.
 #[derive(Clone)]
 pub(crate) struct Core {
     app: AppHandle,
     host: Arc<DesktopHost>,
-    /// The home as this start found it; where it did not, it is looked for again.
+    /// The home found at the start; after an error it is looked up again.
     settled: Result<Settled, ApiError>,
     pace: Pace,
     octo: Arc<OnceCell<Octo>>,
 }
 
-/// What the core goes by.
+/// Timing of the core.
 #[derive(Clone)]
 struct Pace {
     clock: Arc<dyn Clock>,
-    /// How long after the last activity a session counts as idle.
+    /// How long after its last activity a session counts as idle.
     idle_after: Duration,
 }
 
 impl Core {
-    /// Begins to start the core.
+    /// Starts the core in the background.
     fn start(app: AppHandle, host: Arc<DesktopHost>, settled: Result<Settled, ApiError>, pace: Pace) -> Self {
         let core = Self { app, host, settled, pace, octo: Arc::default() };
         let first = core.clone();
-        // What comes of it is told to whoever asks for something.
+        // Each later request reports the outcome.
         tauri::async_runtime::spawn(async move { first.octo().await.is_ok() });
         core
     }
 
-    /// The running core, once it runs, or why it does not.
+    /// Returns the running core, once it runs, or the reason why it does not.
     pub(crate) async fn octo(&self) -> Result<Octo, ApiError> {
         let start = async || {
             let settled = self.settled().await?;
@@ -69,7 +69,7 @@ impl Core {
         self.octo.get_or_try_init(start).await.cloned()
     }
 
-    /// The home; looked for again where the start did not find it.
+    /// Returns the home; looks it up again if the start did not find it.
     async fn settled(&self) -> Result<Settled, ApiError> {
         match &self.settled {
             Ok(settled) => Ok(settled.clone()),
@@ -79,7 +79,7 @@ impl Core {
         }
     }
 
-    /// What can be asked about a home while the core does not run in it because of `why`.
+    /// Answers a request about a home while the core does not run in it because of `why`.
     pub(crate) async fn while_not_started(
         &self,
         request: HomeRequest,
@@ -89,7 +89,7 @@ impl Core {
         octo_core::request_of_damaged(home, request, why).await
     }
 
-    /// The core, if it runs.
+    /// Returns the core if it runs.
     pub(crate) fn running(&self) -> Option<Octo> {
         self.octo.get().cloned()
     }
@@ -100,7 +100,7 @@ pub fn run() -> ExitCode {
     Start::default().run()
 }
 
-/// How a window begins. What it can be told is for the windows of tests: a person's is [`run`].
+/// Options of a window's start. They exist for tests; the regular start is [`run`].
 pub struct Start {
     pace: Pace,
     updates: Option<Value>,
@@ -114,15 +114,14 @@ impl Default for Start {
 }
 
 impl Start {
-    /// By another clock, which tells when tasks run, and with sessions that are idle after another while: what hours do
-    /// to it shows in minutes.
+    /// Uses another clock, which decides when tasks run, and another idle time of sessions: the effects of
+    /// hours then show within minutes.
     #[must_use]
     pub fn by_clock(self, clock: Arc<dyn Clock>, idle_after: Duration) -> Self {
         Self { pace: Pace { clock, idle_after }, ..self }
     }
 
-    /// With updates from a place and under a key of its own: what a release has in its configuration as
-    /// `plugins.updater`.
+    /// Uses another update source and key, which a release has in its configuration as `plugins.updater`.
     #[must_use]
     pub fn with_updates(self, updates: Value) -> Self {
         Self { updates: Some(updates), ..self }
@@ -139,10 +138,10 @@ fn open(start: Start) -> ExitCode {
     if let Err(error) = crate::graphics::avoid_dmabuf_on_nvidia() {
         return fail("Octo could not restart itself", &error);
     }
-    // Before anything is opened in the home: this may be the start that exchanges or moves it.
+    // Before anything is opened in the home: this start may exchange or move it.
     let settled = octo_core::settle_home();
     let place = settled.as_ref().ok().map(|settled| settled.residence.home.clone());
-    // Dropped last: what is still buffered then is written out.
+    // Dropped last, so that buffered logs are written.
     let _logs = place.as_deref().and_then(octo_core::logging::start);
     let mut context = tauri::generate_context!();
     let Start { pace, updates } = start;
@@ -150,7 +149,7 @@ fn open(start: Start) -> ExitCode {
         updates::come_from(context.config_mut(), updates);
     }
     let mut builder = tauri::Builder::default()
-        // First, so that a second start ends before anything else is set up.
+        // First, so that a second start exits before anything else is set up.
         .plugin(windows::single_instance(place.as_deref(), context.config()))
         .plugin(windows::remembered_place(place.as_deref()))
         .plugin(tauri_plugin_dialog::init())
@@ -182,7 +181,7 @@ fn open(start: Start) -> ExitCode {
         Ok(app) => {
             let mut closing = Closing::default();
             let code = app.run_return(move |app, event| closing.on(app, &event));
-            // Only the low byte reaches whoever waits for the process.
+            // The parent process only receives the low byte.
             ExitCode::from(u8::try_from(code).unwrap_or(1))
         }
         Err(error) => fail("Octo could not open its window", &error),
@@ -204,7 +203,7 @@ fn configuration(settled: Settled, host: Arc<DesktopHost>, idle_after: Duration)
     }
 }
 
-/// Without a window there is nowhere else to say it than standard error.
+/// Without a window, standard error is the only place to report it.
 #[expect(clippy::print_stderr, reason = "there is no window to say it in")]
 fn fail(what: &str, error: &dyn std::error::Error) -> ExitCode {
     tracing::error!(%error, what);
@@ -212,12 +211,12 @@ fn fail(what: &str, error: &dyn std::error::Error) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Asked to end by the system or from a terminal, Octo ends as if its window had been closed.
+/// When the system or a terminal asks Octo to end, exits as if its window had been closed.
 #[cfg(unix)]
 fn end_on_signals(app: &AppHandle) {
     use tokio::signal::unix::{SignalKind, signal};
 
-    /// What a shell reports for a process that ended by the signal: 128 and its number.
+    /// The exit code a shell reports for a process ended by the signal: 128 plus its number.
     const SIGNALS: [(SignalKind, i32); 3] =
         [(SignalKind::hangup(), 129), (SignalKind::interrupt(), 130), (SignalKind::terminate(), 143)];
     for (kind, code) in SIGNALS {
@@ -235,6 +234,6 @@ fn end_on_signals(app: &AppHandle) {
     }
 }
 
-/// Windows has no such signals; the console's are for consoles.
+/// Windows has no such signals; the console's are only for console programs.
 #[cfg(not(unix))]
 fn end_on_signals(_app: &AppHandle) {}

@@ -1,4 +1,4 @@
-//! The pages' subscriptions: one task each, from the core's batches to the page's channel.
+//! The pages' subscriptions: one task each, which forwards the core's batches to the page's channel.
 
 use octo_core::Subscription;
 use octo_protocol::Update;
@@ -9,7 +9,7 @@ use std::{
 };
 use tauri::{async_runtime::JoinHandle, ipc::Channel};
 
-/// Names a subscription of the page; never used twice while the process runs.
+/// Id of a page's subscription; never reused while the process runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct SubscriptionId(u32);
@@ -26,14 +26,14 @@ struct Running {
     tasks: HashMap<SubscriptionId, Task>,
 }
 
-/// What forwards, and the label of the window whose page it is for.
+/// The forwarding task and the label of the window it serves.
 struct Task {
     window: String,
     handle: JoinHandle<()>,
 }
 
 impl Subscriptions {
-    /// Forwards until the subscription is over, the page is gone or [`Subscriptions::end`] is called.
+    /// Forwards until the subscription ends, the page is gone or [`Subscriptions::end`] is called.
     pub(crate) fn forward(
         &self,
         mut subscription: Subscription,
@@ -44,7 +44,7 @@ impl Subscriptions {
         running.last += 1;
         let id = SubscriptionId(running.last);
         let all = Arc::clone(&self.running);
-        // The lock is held until the task is entered, so that a task which ends at once finds itself.
+        // The lock is kept until the task is entered, so that a task which ends at once finds its entry.
         let handle = tauri::async_runtime::spawn(async move {
             while let Some(batch) = subscription.next().await {
                 if let Err(error) = page.send(batch) {
@@ -58,14 +58,15 @@ impl Subscriptions {
         id
     }
 
-    /// Ends one; one that has ended already is ignored.
+    /// Ends a subscription; ignored if it has already ended.
     pub(crate) fn end(&self, id: SubscriptionId) {
         if let Some(task) = lock(&self.running).tasks.remove(&id) {
             task.handle.abort();
         }
     }
 
-    /// Ends all of a window: its page was left or died, and the successor subscribes anew; or the window closed.
+    /// Ends all subscriptions of a window: its page navigated away or crashed (the new page subscribes again),
+    /// or the window closed.
     pub(crate) fn end_of(&self, window: &str) {
         for (_, task) in lock(&self.running).tasks.extract_if(|_, task| task.window == window) {
             task.handle.abort();
@@ -73,7 +74,7 @@ impl Subscriptions {
     }
 }
 
-/// A panic while the map was held cannot leave it half changed: every change is one call.
+/// A panic while the map was locked cannot leave it half changed: every change is one call.
 fn lock(running: &Mutex<Running>) -> MutexGuard<'_, Running> {
     running.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The icon in the tray: what goes on, and the way back to a window that is hidden.
+//! The tray icon: shows the current activity and brings back a hidden window.
 
 #[cfg(target_os = "linux")]
 mod place;
@@ -19,10 +19,10 @@ use tauri::{
     tray::{MouseButton, MouseButtonState, TrayIcon, TrayIconBuilder, TrayIconEvent},
 };
 
-/// The icon's name.
+/// The icon's id.
 const ID: &str = "octo";
 
-/// The application's icon, as large as trays show it.
+/// The application's icon at the size trays use.
 const ICON: Image<'static> = tauri::include_image!("icons/32x32.png");
 
 /// The entries of the menu.
@@ -41,7 +41,7 @@ struct Shown {
     others: [(MenuItem<Wry>, &'static str); 4],
 }
 
-/// Shows the icon where the desktop has a place for it, now or later.
+/// Shows the icon once the desktop has a tray, now or later.
 pub(crate) fn begin(app: &AppHandle) {
     #[cfg(target_os = "linux")]
     tauri::async_runtime::spawn(place::follow(app.clone()));
@@ -52,7 +52,7 @@ pub(crate) fn begin(app: &AppHandle) {
 /// Shows the icon, unless it is shown already.
 fn show(app: &AppHandle) {
     let own = app.clone();
-    // Menus are made where windows are.
+    // Menus must be created on the thread that owns the windows.
     let asked = app.run_on_main_thread(move || {
         let desk = own.state::<Desk>();
         if own.try_state::<Shown>().is_none() {
@@ -98,7 +98,7 @@ fn build(app: &AppHandle) -> tauri::Result<Shown> {
                 windows::bring_to_front(tray.app_handle());
             }
         });
-    // On Linux the icon is a file that the tray reads. Two Octos would share the usual one.
+    // On Linux the tray reads the icon from a file. Two Octos would share the default one.
     if let Some(folder) = app.try_state::<windows::Place>().and_then(|place| place.folder("tray")) {
         builder = builder.temp_dir_path(folder);
     }
@@ -106,7 +106,7 @@ fn build(app: &AppHandle) -> tauri::Result<Shown> {
     Ok(Shown { icon: builder.build(app)?, state, stop, others })
 }
 
-/// Has the icon say what goes on now, in the person's language.
+/// Updates the icon's text to the current activity, in the person's language.
 pub(crate) fn refresh(app: &AppHandle) {
     let own = app.clone();
     let asked = app.run_on_main_thread(move || {
@@ -136,7 +136,7 @@ fn say(desk: &Desk, shown: &Shown) -> tauri::Result<()> {
     shown.icon.set_icon(Some(icon(work)))
 }
 
-/// The words for how much is going on.
+/// Returns the message key for an amount of work.
 fn words(work: Work) -> &'static str {
     match (work.running, work.for_person()) {
         (0, 0) => "tray.idle",

@@ -1,8 +1,8 @@
-//! Updates: looked for when the person asks, or once a day where they agreed to that, shown with what changed, installed
-//! when they say so.
+//! Updates: checked when the person asks, or once a day if they agreed to that; shown with their changes and
+//! installed on request.
 //!
-//! Where updates come from and the key they are signed with are part of the configuration a release is built with. A
-//! build without them says so and reaches nobody.
+//! The source of updates and their signing key are part of a release's configuration. A build without them says
+//! so and contacts no one.
 
 mod coming;
 
@@ -22,13 +22,13 @@ use tokio::sync::Mutex;
 /// The plugin's name in the configuration.
 const NAME: &str = "updater";
 
-/// How long a server may take to say what there is.
+/// How long a server may take to report the latest version.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often the clock is looked at while updates are waited for.
+/// How often the clock is checked while waiting for the next update check.
 const PAUSE: Duration = Duration::from_secs(15 * 60);
 
-/// The update that was found and not installed, and the one that comes.
+/// The update that was found but not installed, and the one being downloaded.
 #[derive(Default)]
 pub(crate) struct Found {
     update: Mutex<Option<Update>>,
@@ -37,17 +37,17 @@ pub(crate) struct Found {
 
 impl Found {
     fn coming(&self) -> std::sync::MutexGuard<'_, Option<Coming>> {
-        // One assignment at a time is made under it.
+        // The lock protects single assignments only.
         self.coming.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-/// Updates, where this build knows from where.
+/// Creates the updater plugin, if this build knows an update source.
 pub(crate) fn plugin(config: &Config) -> Option<TauriPlugin<Wry, tauri_plugin_updater::Config>> {
     is_set_up(config).then(|| tauri_plugin_updater::Builder::new().build())
 }
 
-/// Has them come from elsewhere than this build says.
+/// Replaces the build's update source.
 pub(crate) fn come_from(config: &mut Config, updates: serde_json::Value) {
     config.plugins.0.insert(NAME.to_owned(), updates);
 }
@@ -62,17 +62,17 @@ fn is_set_up(config: &Config) -> bool {
     })
 }
 
-/// Whether this build knows where updates come from.
+/// Returns whether this build knows an update source.
 pub(crate) fn ability(app: &AppHandle) -> Result<(), ApiError> {
     if is_set_up(app.config()) { Ok(()) } else { Err(ApiError::new("updates.not_set_up")) }
 }
 
-/// Looks whether there is one.
+/// Checks for an update.
 pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiError> {
     ability(app)?;
     let octo =
         app.state::<Core>().running().ok_or_else(|| ApiError::new("updates.not_reached").retryable())?;
-    // As all else is: through the chosen proxy and with the certificates that are trusted, also where it is downloaded.
+    // Like all other requests, check and download use the chosen proxy and the trusted certificates.
     let dress = octo.reach().dress().map_err(|error| error.to_api())?;
     let failed =
         |error: tauri_plugin_updater::Error| ApiError::new("updates.not_reached").detail(error).retryable();
@@ -95,9 +95,9 @@ pub(crate) async fn look(app: &AppHandle) -> Result<Option<UpdateOffer>, ApiErro
     Ok(offer)
 }
 
-/// Looks by itself from now on, as often as the person agreed to.
+/// Starts to check automatically, as often as the person agreed to.
 pub(crate) fn follow(app: &AppHandle, octo: &Octo) {
-    // A build without a place for updates has nothing to look at, whatever was chosen under another.
+    // A build without an update source has nothing to check, whatever was set under another build.
     if ability(app).is_ok() {
         tauri::async_runtime::spawn(look_daily(app.clone(), octo.clone()));
     }
@@ -113,7 +113,7 @@ async fn look_daily(app: AppHandle, octo: Octo) {
             Ok(found) => found.settings.desktop,
             Err(error) => return tracing::warn!(%error, "updates are looked for no more"),
         };
-        // A machine that sleeps does not count the time, so the clock is looked at now and then.
+        // A sleeping machine does not count the time, so the clock is checked regularly.
         let wait = until_look(&desktop.updates, now()).map(|wait| wait.min(PAUSE));
         tokio::select! {
             batch = changes.next() => if batch.is_none() { return },
@@ -122,7 +122,7 @@ async fn look_daily(app: AppHandle, octo: Octo) {
                     && let Err(error) = look_once(&app, &octo).await
                 {
                     tracing::warn!(%error, "whether there is an update could not be found out");
-                    // Where nothing can be noted, it is due again at once.
+                    // If the check cannot be recorded, it is due again at once.
                     tokio::time::sleep(PAUSE).await;
                 }
             }
@@ -130,7 +130,7 @@ async fn look_daily(app: AppHandle, octo: Octo) {
     }
 }
 
-/// A look that failed counts as one: the place is asked once a day, not until it answers.
+/// Checks once. A failed check counts too: the server is asked once a day, not until it answers.
 async fn look_once(app: &AppHandle, octo: &Octo) -> Result<(), ApiError> {
     let looked = noted(octo, |updates| updates.looked = Some(now())).await?;
     if let Some(offer) = look(app).await?.filter(|offer| is_news(&looked, &offer.version)) {
@@ -140,7 +140,7 @@ async fn look_once(app: &AppHandle, octo: &Octo) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Notes something beside what is chosen now: the person may have changed it while the place was asked.
+/// Changes the current update settings: the person may have edited them while the server was asked.
 async fn noted(octo: &Octo, note: impl FnOnce(&mut UpdateSettings)) -> Result<UpdateSettings, ApiError> {
     let mut desktop = octo.call(GetSettings {}).await?.settings.desktop;
     note(&mut desktop.updates);
@@ -155,10 +155,11 @@ fn now() -> Millis {
     Millis::try_from(past.as_millis()).unwrap_or(Millis::MAX)
 }
 
-/// Installs the update of this version, which the person saw, and starts anew.
+/// Installs the update of this version, which the person saw, and restarts.
 pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiError> {
     ability(app)?;
-    // Taken: it is installed once. It is put back where nothing came of it, unless another was found meanwhile.
+    // Taken, so that it is installed only once. If the installation fails it is put back, unless another update
+    // was found meanwhile.
     let found = app.state::<Found>();
     let taken = found.update.lock().await.take_if(|update| update.version == version);
     let update = taken.ok_or_else(|| ApiError::new("updates.gone").arg("version", version))?;
@@ -167,7 +168,7 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
     let told = coming.clone();
     let fetched = coming.through(update.download(move |bytes, of| told.heard(bytes, of), || {})).await;
     *found.coming() = None;
-    // Its signature was checked as it came.
+    // The download verified its signature.
     let installed = fetched.and_then(|bytes| update.install(bytes).map_err(Ended::from));
     let Err(ended) = installed else {
         closing::restart(app);
@@ -182,12 +183,12 @@ pub(crate) async fn install(app: &AppHandle, version: &str) -> Result<(), ApiErr
     })
 }
 
-/// How far the update that is being installed is.
+/// Returns the progress of the update that is being installed.
 pub(crate) fn download(app: &AppHandle) -> Option<UpdateDownload> {
     app.state::<Found>().coming().as_ref().map(Coming::state)
 }
 
-/// Gives its download up; once all of it came it is installed.
+/// Cancels the download; once it is complete, the update is installed.
 pub(crate) fn cancel(app: &AppHandle) {
     if let Some(coming) = app.state::<Found>().coming().as_ref() {
         coming.give_up();

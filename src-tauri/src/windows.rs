@@ -1,4 +1,4 @@
-//! The windows: the one Octo opens with, and those beside it which show a session each.
+//! The windows: the main window and further windows that show one session each.
 
 use crate::{appearance, desk::Desk, links, quick_ask, subscriptions::Subscriptions};
 use octo_desktop::WindowAtStart;
@@ -15,29 +15,29 @@ use tauri::{
 };
 use tauri_plugin_window_state::StateFlags;
 
-/// The label of the window Octo opens with; the capability names it too.
+/// The label of the main window; the capability names it too.
 pub(crate) const MAIN: &str = "main";
 
-/// The labels of further windows begin so, and a number follows. The capability names them too.
+/// Prefix of further windows' labels; a number follows. The capability names them too.
 const BESIDE: &str = "beside-";
 
-/// How long a window that was not to be seen at login waits for the tray to come.
+/// How long a window hidden at login waits for the tray to appear.
 const TRAY_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Octo's home, as far as there is one, for what the system's parts need a folder for.
+/// Octo's home, if known, for plugins that need a folder.
 pub(crate) struct Place(pub(crate) Option<PathBuf>);
 
 impl Place {
-    /// A folder of this name, closed to others; none where the home cannot be used.
+    /// Returns a private folder of this name, or `None` if the home cannot be used.
     pub(crate) fn folder(&self, name: &str) -> Option<PathBuf> {
         octo_workspace::private_folder(&self.0.as_ref()?.join(name)).ok()
     }
 }
 
-/// Opens the window; hidden, where this start is not to be seen and there is a tray to bring it back from.
+/// Opens the main window; hidden if this start should not show it and a tray can bring it back.
 ///
 /// # Errors
-/// When the system gives no window or no webview.
+/// When the system provides no window or no webview.
 pub(crate) fn open(app: &AppHandle, start: WindowAtStart) -> tauri::Result<()> {
     let window = build_whole(app, MAIN, "index.html")?;
     match start {
@@ -54,7 +54,7 @@ pub(crate) fn open(app: &AppHandle, start: WindowAtStart) -> tauri::Result<()> {
     }
 }
 
-/// Shows a session in a window beside the others; where one shows it already, that one comes to the front.
+/// Shows a session in a further window; if a window already shows it, brings that one to the front.
 ///
 /// # Errors
 /// As [`open`].
@@ -69,7 +69,7 @@ pub(crate) fn open_beside(app: &AppHandle, session: SessionId) -> tauri::Result<
     built.and_then(|_| front(app, &label)).inspect_err(|_| left(app, &label))
 }
 
-/// A window of the whole page, not shown yet.
+/// Creates a window with the complete page, not shown yet.
 fn build_whole(app: &AppHandle, label: &str, page: &str) -> tauri::Result<WebviewWindow> {
     let window = of_page(app, label, page)
         .title(words::say(Language::System, "window.title", &BTreeMap::new()))
@@ -81,7 +81,7 @@ fn build_whole(app: &AppHandle, label: &str, page: &str) -> tauri::Result<Webvie
             }
         })
         .on_page_load(|window, load| {
-            // What the page before had subscribed to, its successor cannot hear.
+            // A new page does not receive the previous page's subscriptions.
             match load.event() {
                 PageLoadEvent::Started => {
                     window.state::<Subscriptions>().end_of(window.label());
@@ -97,14 +97,14 @@ fn build_whole(app: &AppHandle, label: &str, page: &str) -> tauri::Result<Webvie
         })
         .build()?;
     appearance::dress(&window)?;
-    // On macOS the library does it; on Windows neither does.
+    // On macOS the library does it; on Windows nothing does.
     #[cfg(target_os = "linux")]
     crate::recovery::reload_when_the_page_dies(&window)?;
     Ok(window)
 }
 
-/// What all windows have in common: one page, which stays what it is, and one folder of the webview. It is shown once
-/// it has its place and its ground.
+/// Sets the options all windows share: the page, which cannot navigate away, and one webview folder. The window
+/// is shown once it has its position and background.
 pub(crate) fn of_page<'a>(
     app: &'a AppHandle,
     label: &str,
@@ -116,15 +116,15 @@ pub(crate) fn of_page<'a>(
         .on_navigation(is_own_page)
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_download(|_, _| false);
-    // Where the home cannot be used, the webview keeps its few settings in the system's place for them: the
-    // window is needed to say what is wrong with the home.
+    // If the home cannot be used, the webview keeps its few settings in the system's default location: the
+    // window is needed to report the problem.
     match app.state::<Place>().folder("webview") {
         Some(folder) => builder.data_directory(folder),
         None => builder,
     }
 }
 
-/// Shows a window before all others, as far as the desktop lets it.
+/// Brings a window to the front, if the desktop allows it.
 fn front(app: &AppHandle, label: &str) -> tauri::Result<()> {
     let Some(window) = app.get_webview_window(label) else { return Ok(()) };
     window.unminimize()?;
@@ -136,7 +136,7 @@ fn label(window: WindowNumber) -> String {
     if window.0 == 0 { MAIN.to_owned() } else { format!("{BESIDE}{}", window.0) }
 }
 
-/// Which window of the whole page has this label; the small one has no number.
+/// Returns the number of the window with this label; the quick ask window has none.
 pub(crate) fn number(label: &str) -> Option<WindowNumber> {
     if label == MAIN {
         return Some(WindowNumber::default());
@@ -144,7 +144,7 @@ pub(crate) fn number(label: &str) -> Option<WindowNumber> {
     label.strip_prefix(BESIDE)?.parse().ok().map(WindowNumber)
 }
 
-/// The window of the whole page the person is at; none while they are elsewhere.
+/// Returns the focused window with the complete page; `None` while the focus is elsewhere.
 pub(crate) fn before_eyes(app: &AppHandle) -> Option<WebviewWindow> {
     app.webview_windows().into_values().find(|window| {
         number(window.label()).is_some()
@@ -154,7 +154,7 @@ pub(crate) fn before_eyes(app: &AppHandle) -> Option<WebviewWindow> {
     })
 }
 
-/// A window is gone: nothing is sent to it any more, and what it showed is not looked at there.
+/// Handles a closed window: nothing is sent to it any more, and its session no longer counts as seen.
 pub(crate) fn left(app: &AppHandle, label: &str) {
     app.state::<Subscriptions>().end_of(label);
     if let Some(window) = number(label) {
@@ -163,8 +163,9 @@ pub(crate) fn left(app: &AppHandle, label: &str) {
     }
 }
 
-/// At login the tray may come after Octo, and a panel that is started anew is away for a moment; where none comes, the
-/// window shows that Octo runs. One that the person hid where they can bring it back stays hidden.
+/// Shows the window if no tray appears, to tell the person that Octo runs; at login the tray may start after
+/// Octo, and a panel that restarts is away for a moment. A window that the person hid and can bring back stays
+/// hidden.
 pub(crate) fn show_without_tray(app: AppHandle) {
     tauri::async_runtime::spawn(async move {
         tokio::time::sleep(TRAY_PATIENCE).await;
@@ -177,7 +178,8 @@ pub(crate) fn show_without_tray(app: AppHandle) {
     });
 }
 
-/// The page stays what it is: links go to the person's browser through a request.
+/// Returns whether an address belongs to the page. The window shows only that; links open in the person's
+/// browser through a request.
 fn is_own_page(url: &Url) -> bool {
     let web = matches!(url.scheme(), "http" | "https");
     match url.host_str() {
@@ -187,26 +189,26 @@ fn is_own_page(url: &Url) -> bool {
     }
 }
 
-/// Hands over what a second start with the same home was for, and brings the window to the front.
+/// Passes on the arguments of a second start with the same home, and brings the window to the front.
 pub(crate) fn single_instance(home: Option<&Path>, config: &Config) -> TauriPlugin<Wry> {
     let mut plugin = tauri_plugin_single_instance::Builder::new().callback(|app, arguments, folder| {
         links::opened(app, arguments.iter().skip(1).map(String::as_str), Path::new(&folder));
     });
-    // Two homes are two Octos. Only D-Bus lets the name say so.
+    // Each home has its own Octo. Only D-Bus lets the instance name include the home.
     if let Some(home) = home.filter(|_| std::env::var_os("OCTO_HOME").is_some()) {
         plugin = plugin.dbus_id(format!("{}.home-{}", config.identifier, fingerprint(home)));
     }
     plugin.build()
 }
 
-/// Shows the first window before all others.
+/// Brings the main window to the front.
 pub(crate) fn bring_to_front(app: &AppHandle) {
     if let Err(error) = front(app, MAIN) {
         tracing::warn!(%error, "the window could not be brought to the front");
     }
 }
 
-/// A short name for a home, the same in every run of one build.
+/// Returns a short name for a home, the same in every run of one build.
 fn fingerprint(home: &Path) -> String {
     use std::hash::{DefaultHasher, Hash as _, Hasher as _};
     let mut hasher = DefaultHasher::new();
@@ -214,16 +216,16 @@ fn fingerprint(home: &Path) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// Keeps the window's place and size, in the home like everything else.
+/// Saves the window's position and size, in the home like everything else.
 pub(crate) fn remembered_place(home: Option<&Path>) -> TauriPlugin<Wry> {
     let mut plugin = tauri_plugin_window_state::Builder::new()
         .with_state_flags(
             StateFlags::SIZE | StateFlags::POSITION | StateFlags::MAXIMIZED | StateFlags::FULLSCREEN,
         )
-        // The others are where they were put, once.
+        // Other windows are positioned only once.
         .with_filter(|label| label == MAIN);
     if let Some(file) = home.map(|home| home.join("window.json")).as_deref().and_then(Path::to_str) {
-        // An absolute name replaces the folder the plugin would put before it.
+        // An absolute name replaces the folder the plugin would prepend.
         plugin = plugin.with_filename(file);
     }
     plugin.build()

@@ -1,4 +1,4 @@
-//! Notices on Linux, over the desktop's own bus: they can be taken away again, and a click is told.
+//! Notices on Linux, over the desktop's bus: they can be withdrawn, and the desktop reports clicks.
 
 use super::{
     ENTRY, Order,
@@ -14,20 +14,21 @@ use zbus::{Connection, Message, Proxy, proxy::CacheProperties, zvariant::Value};
 const NAME: &str = "org.freedesktop.Notifications";
 const PATH: &str = "/org/freedesktop/Notifications";
 
-/// A click on the notice itself.
+/// Action key of a click on the notice itself.
 const DEFAULT: &str = "default";
 
-/// The urgencies of the specification.
+/// Urgency levels of the specification.
 const NORMAL: u8 = 1;
 const CRITICAL: u8 = 2;
 
 /// The name under which the application's icon is installed.
 const ICON: &str = "octo";
 
-/// Shows what is ordered until Octo ends. A desktop that shows no notices is asked again with the next one.
+/// Shows and withdraws notices until Octo exits. If the desktop shows none, it is tried again with the next
+/// notice.
 pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) {
     while let Some(first) = orders.recv().await {
-        // There is nothing to take away yet.
+        // There is nothing to withdraw yet.
         if matches!(first, Order::Withdraw { .. }) {
             continue;
         }
@@ -67,7 +68,7 @@ async fn follow(app: &AppHandle, first: Order, orders: &mut UnboundedReceiver<Or
     }
 }
 
-/// Whether a text is read as markup, in which case it is escaped.
+/// Returns whether the desktop parses text as markup, in which case the text is escaped.
 async fn understands_markup(proxy: &Proxy<'_>) -> zbus::Result<bool> {
     let abilities: Vec<String> = proxy.call("GetCapabilities", &()).await?;
     Ok(abilities.iter().any(|ability| ability == "body-markup"))
@@ -84,7 +85,7 @@ impl Shown {
         match order {
             Order::Withdraw { of } => {
                 if let Some(id) = self.ids.remove(&of) {
-                    // One that is gone already is as good.
+                    // If the notice is already gone, the goal is reached.
                     let _gone: zbus::Result<()> = proxy.call("CloseNotification", &id).await;
                 }
                 Ok(())
@@ -101,7 +102,7 @@ impl Shown {
                     Some([*name, label.as_str()])
                 });
                 let actions: Vec<&str> = first.into_iter().chain(buttons).flatten().collect();
-                // The desktop decides how long it stays.
+                // The desktop decides how long it stays visible.
                 let call = ("Octo", before, ICON, summary, body, actions, hints, -1_i32);
                 let id: u32 = proxy.call("Notify", &call).await?;
                 self.ids.insert(of, id);
@@ -110,7 +111,7 @@ impl Shown {
         }
     }
 
-    /// The subject whose notice was pressed, and what for.
+    /// Returns the subject of a clicked notice and the action clicked.
     fn heard(&mut self, signal: &Message) -> Option<(Subject, Deed)> {
         let header = signal.header();
         match header.member()?.as_str() {

@@ -1,4 +1,4 @@
-//! Notices on macOS and Windows. They go by themselves; what is pressed is heard as long as they are there.
+//! Notices on macOS and Windows. They disappear on their own; clicks are handled while they are visible.
 
 use super::{
     Order,
@@ -16,17 +16,18 @@ use std::{
 use tauri::AppHandle;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-/// How many notices are listened to at a time: each holds a thread until it goes.
+/// Maximum number of notices listened to at once: each occupies a thread until it disappears.
 const HEARD: usize = 16;
 
-/// Shows what is ordered until Octo ends.
+/// Shows notices until Octo exits.
 pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) {
     let heard = Arc::new(AtomicUsize::new(0));
     while let Some(order) = orders.recv().await {
         let Order::Show { of, summary, body, deeds, .. } = order else { continue };
         let mut notice = Notification::new();
         notice.appname("Octo").summary(&summary).body(&body);
-        // The system's own name for it, by which it also finds the icon; an app that is not installed has none there.
+        // Windows identifies the app, and finds its icon, by the system's name for it; an app that is not
+        // installed has none.
         #[cfg(windows)]
         if !tauri::is_dev() {
             notice.app_id(&app.config().identifier);
@@ -37,7 +38,7 @@ pub(super) async fn serve(app: AppHandle, mut orders: UnboundedReceiver<Order>) 
             }
         }
         let (app, heard) = (app.clone(), Arc::clone(&heard));
-        // A thread of its own: on macOS showing it is already waiting for it.
+        // A separate thread: on macOS, showing a notice already blocks until it is answered.
         let waiting = thread::Builder::new().name("octo-notice".to_owned()).spawn(move || {
             let shown = match notice.show() {
                 Ok(shown) => shown,

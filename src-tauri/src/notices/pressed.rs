@@ -1,4 +1,4 @@
-//! What a press on a notice or on a button of it does.
+//! Handles a click on a notice or one of its buttons.
 
 use crate::{
     desk::{Desk, run_errand},
@@ -8,20 +8,21 @@ use octo_desktop::{Deed, Subject};
 use octo_protocol::{Errand, RetryTurn, Stop};
 use tauri::{AppHandle, Manager as _};
 
-/// The buttons by the names the system tells of them with.
+/// The buttons, by the names under which the system reports them.
 pub(super) const BUTTONS: [(&str, Deed); 3] =
     [("open", Deed::Open), ("stop", Deed::Stop), ("again", Deed::TryAgain)];
 
-/// What the button of a name does.
+/// Returns the action of the button with this name.
 pub(super) fn deed_of(name: &str) -> Option<Deed> {
     BUTTONS.iter().find(|(known, _)| *known == name).map(|(_, deed)| *deed)
 }
 
-/// The person pressed a notice or a button of it. What cannot be done is shown: the session says why.
+/// Carries out a click on a notice or its button. If the action is not possible, the session is shown, which
+/// says why.
 pub(super) fn pressed(app: &AppHandle, of: Subject, deed: Deed) {
     let session = match of {
         Subject::Session(session) => session,
-        // All there is to do about it is on the page of tasks.
+        // The tasks page offers all further actions.
         Subject::Run(_) => return run_errand(app, Errand::OpenTasks),
     };
     let open = || run_errand(app, Errand::OpenSession { session });

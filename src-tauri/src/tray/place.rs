@@ -1,7 +1,8 @@
-//! Whether a Linux desktop has a place for an icon: a library to make it with, and a panel that shows it.
+//! Detects whether a Linux desktop can show a tray icon: it needs a library that creates the icon and a panel
+//! that shows it.
 //!
-//! Not every desktop has one, and at login the panel may come after Octo. Where there is none, a hidden window comes back
-//! by a second start, which needs the desktop's bus; without that, nothing is hidden.
+//! Not every desktop has one, and at login the panel may start after Octo. Without a tray, a second start
+//! brings back a hidden window, which needs the desktop's bus; without the bus, nothing is hidden.
 
 use super::show;
 use crate::{desk::Desk, windows};
@@ -10,14 +11,14 @@ use octo_protocol::ApiError;
 use tauri::{AppHandle, Manager as _};
 use zbus::{Connection, Proxy, fdo::DBusProxy, proxy::CacheProperties};
 
-/// Where panels say that they show icons; KDE's name for it, which all use.
+/// Bus name under which panels announce that they show icons; KDE's name, used by all.
 const WATCHER: &str = "org.kde.StatusNotifierWatcher";
 const WATCHER_PATH: &str = "/StatusNotifierWatcher";
 
-/// The libraries that are looked for, in this order, when an icon is made; none of them ends the process.
+/// The libraries tried, in this order, when an icon is created; if none is found, the process ends.
 const LIBRARIES: [&str; 2] = ["libayatana-appindicator3.so.1", "libappindicator3.so.1"];
 
-/// Follows whether there is a place, and shows the icon once there is.
+/// Watches for a tray, and shows the icon once there is one.
 pub(super) async fn follow(app: AppHandle) {
     let connection = match Connection::session().await {
         Ok(connection) => connection,
@@ -34,7 +35,7 @@ pub(super) async fn follow(app: AppHandle) {
     if let Err(error) = watch(&app, &connection).await {
         return tracing::info!(%error, "there is no tray to follow");
     }
-    // The bus went, and with it the icon and the way a second start reaches this one.
+    // The bus is gone, and with it the icon and the means by which a second start reaches this one.
     let desk = app.state::<Desk>();
     desk.set_reachable(false);
     desk.set_tray(Err(ApiError::new("desktop.no_bus")));
@@ -47,7 +48,7 @@ async fn watch(app: &AppHandle, connection: &Connection) -> zbus::Result<()> {
         .destination(WATCHER)?
         .path(WATCHER_PATH)?
         .interface(WATCHER)?
-        // Panels tell of hosts by signals of their own.
+        // Panels announce hosts by their own signals, so a cached property would be stale.
         .cache_properties(CacheProperties::No)
         .build()
         .await?;
@@ -57,7 +58,7 @@ async fn watch(app: &AppHandle, connection: &Connection) -> zbus::Result<()> {
     let mut there = false;
     loop {
         let before = there;
-        // Without a panel there is nobody to ask.
+        // Without a panel the property cannot be read.
         there = watcher.get_property("IsStatusNotifierHostRegistered").await.unwrap_or(false);
         match (before, there) {
             (false, true) => show(app),
@@ -73,7 +74,8 @@ async fn watch(app: &AppHandle, connection: &Connection) -> zbus::Result<()> {
     }
 }
 
-/// The crate that makes the icon panics where there is none, so it is looked for first. It stays loaded.
+/// Returns whether the library exists. The crate that creates the icon panics without it, so this looks first.
+/// The library stays loaded.
 fn library_is_there() -> bool {
     LIBRARIES.iter().any(|name| {
         #[expect(

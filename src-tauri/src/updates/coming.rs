@@ -1,4 +1,4 @@
-//! An update while it is downloaded: how far it is, that nothing comes of it any more, that the person gives it up.
+//! A running download of an update: its progress, its failure, and cancellation by the person.
 
 use octo_protocol::UpdateDownload;
 use std::{
@@ -11,30 +11,30 @@ use std::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// How long nothing may come.
+/// How long a download may receive nothing.
 const STALLED: Duration = Duration::from_secs(60);
 
-/// A download under way. Clones are one.
+/// A download in progress. Clones share it.
 #[derive(Clone)]
 pub(super) struct Coming(Arc<Inner>);
 
 struct Inner {
     version: String,
     came: AtomicU64,
-    /// 0 where the server does not say.
+    /// Total size in bytes; 0 if the server does not report it.
     of: AtomicU64,
     heard: Notify,
     given_up: CancellationToken,
 }
 
-/// Why nothing came of it.
+/// Why a download failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// The person gave it up.
+    /// The person cancelled it.
     GivenUp,
-    /// What came is not what its signature, or the key of this build, says it is.
+    /// The signature, or this build's key, does not match the download.
     Untrusted(String),
-    /// Something failed.
+    /// Another failure.
     Failed(String),
 }
 
@@ -63,14 +63,14 @@ impl Coming {
         }))
     }
 
-    /// So many bytes came, of so many in all.
+    /// Records `bytes` more bytes received, and the total if known.
     pub fn heard(&self, bytes: usize, of: Option<u64>) {
         self.0.came.fetch_add(bytes as u64, Ordering::Relaxed);
         self.0.of.store(of.unwrap_or_default(), Ordering::Relaxed);
         self.0.heard.notify_one();
     }
 
-    /// How far it is.
+    /// Returns the progress.
     pub fn state(&self) -> UpdateDownload {
         let of = self.0.of.load(Ordering::Relaxed);
         UpdateDownload {
@@ -80,12 +80,12 @@ impl Coming {
         }
     }
 
-    /// The person gives it up.
+    /// Cancels the download for the person.
     pub fn give_up(&self) {
         self.0.given_up.cancel();
     }
 
-    /// Waits for the download, for as long as something comes and nobody gives it up.
+    /// Waits for the download while data arrives and it is not cancelled.
     pub async fn through<T, E: Into<Ended>>(
         &self,
         download: impl Future<Output = Result<T, E>>,

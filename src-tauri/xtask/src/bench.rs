@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: figures of an optimised build, as a Markdown table on standard output.
+//! `cargo xtask bench`: measures an optimised build and prints a Markdown table on standard output.
 
 use crate::{
     project::{Project, WITH_PAGE},
@@ -9,41 +9,41 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 use std::{env, path::PathBuf};
 
-/// What to measure.
+/// Selection of measurements.
 #[derive(Args)]
 pub(crate) struct Choice {
-    /// Only these parts; all of them if none is named.
+    /// Measure only these parts; all by default.
     parts: Vec<Part>,
     #[command(flatten)]
     model: Model,
 }
 
-/// The model that does the tasks; the scripted server where none is named.
+/// The model that runs the tasks; the scripted server by default.
 #[derive(Args)]
 #[command(next_help_heading = "A model for `tasks`")]
 struct Model {
-    /// How it is spoken to.
+    /// Wire protocol.
     #[arg(long, requires_all = ["base_url", "model"], value_parser = ["anthropic", "openai-chat", "openai-responses", "bedrock"])]
     protocol: Option<String>,
-    /// The server's address.
+    /// Server address.
     #[arg(long, value_name = "URL", requires = "protocol")]
     base_url: Option<String>,
-    /// The vendor's name of it.
+    /// The vendor's model name.
     #[arg(long, value_name = "NAME", requires = "protocol")]
     model: Option<String>,
     /// The environment variable that holds the key [default: OCTO_API_KEY]
     #[arg(long, value_name = "VAR", requires = "protocol")]
     key_env: Option<String>,
-    /// What a task may cost, in US dollars; calls of unknown price are not counted [default: 5]
+    /// Budget for each task, in US dollars; calls of unknown price are not counted [default: 5]
     #[arg(long, value_name = "USD", requires = "protocol")]
     budget: Option<String>,
-    /// Where what was made is kept [default: the build folder's tasks]
+    /// Folder for the results [default: the build folder's tasks]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
 impl Model {
-    /// As the figures read it: words that name no part.
+    /// Returns the options as words that name no part, as the benchmark reads them.
     fn words(&self) -> Result<Vec<String>> {
         let out = self.out.as_deref().map(std::path::absolute).transpose().context("--out")?;
         let out = out.map(|out| out.into_os_string().into_string());
@@ -63,30 +63,30 @@ impl Model {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Opening, listing and searching sessions.
+    /// Open, list and search sessions.
     Sessions,
-    /// The window's start and the memory of its processes.
+    /// Window start and memory of its processes.
     Window,
-    /// The window's frames while it streams and scrolls, beside a plain window's.
+    /// Window frames while streaming and scrolling, compared with a plain window's.
     Frames,
-    /// What Octo costs between two calls of the model.
+    /// Octo's overhead between two model calls.
     Turn,
-    /// Searching files, against ripgrep.
+    /// File search, compared with ripgrep.
     Grep,
-    /// What providers' prompt caches make of Octo's requests.
+    /// How well providers' prompt caches handle Octo's requests.
     Cache,
-    /// The time machine's pictures of a folder of 100,000 files.
+    /// Time machine snapshots of a folder of 100,000 files.
     Time,
-    /// Three real tasks, done by a model in throw-away folders, in which it runs commands without asking.
+    /// Three real tasks, run by a model in temporary folders, in which it executes commands without asking.
     Tasks,
-    /// Octo's browser beside Playwright MCP and chrome-devtools-mcp, on the same pages.
+    /// Octo's browser, compared with Playwright MCP and chrome-devtools-mcp on the same pages.
     Browser,
 }
 
-/// What is measured is what is released: the profile of the root manifest, and the folder its build is in.
+/// The release profile is measured: the profile of the root manifest, and the folder of its build.
 const PROFILE: &str = "release";
 
-/// The example that Octo's window is compared with.
+/// The example Octo's window is compared with.
 const PLAIN: &str = "plain_window";
 
 /// Sets up, builds, measures.
@@ -107,7 +107,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
     if choice.parts.is_empty() || [Part::Window, Part::Frames].iter().any(|part| choice.parts.contains(part))
     {
         steps.run("page", project.npm(["run", "build"]))?;
-        // The same packages and features in both, so that what they share is compiled once.
+        // The same packages and features in both builds, so that shared dependencies are compiled once.
         let mut build = project.cargo(["build"]);
         build.args(["--profile", PROFILE, "--package", "octo-tests", "--package", "octo"]);
         build.args(WITH_PAGE).args(["--bin", "octo", "--example", PLAIN, "--bench", "figures"]);

@@ -11,7 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Writes them anew.
+/// Regenerates them.
 ///
 /// # Errors
 /// When the protocol does not build or the folder cannot be written.
@@ -21,7 +21,7 @@ pub(crate) fn write(project: &Project, steps: &mut Steps) -> Result<()> {
         project.cargo(["test", "--quiet", "--package", "octo-protocol", "--lib", "export_bindings"]);
     generate.env("TS_RS_EXPORT_DIR", &folder);
     steps.work("types", || {
-        // Types that are gone from the protocol must go from the page.
+        // Types removed from the protocol must be removed from the page too.
         if folder.exists() {
             fs::remove_dir_all(&folder)?;
         }
@@ -29,7 +29,7 @@ pub(crate) fn write(project: &Project, steps: &mut Steps) -> Result<()> {
     })
 }
 
-/// Checks that they are current, with the test binaries the gate has built already.
+/// Checks that they are current, using the test binaries the gate has already built.
 ///
 /// # Errors
 /// Names the first few files that differ.
@@ -74,7 +74,7 @@ fn compare(project: &Project, fresh: &Path) -> Result<()> {
     )
 }
 
-/// All files below a folder by their path in it.
+/// Returns all files below a folder by their relative path.
 fn read(folder: &Path) -> Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];

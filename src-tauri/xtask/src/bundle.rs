@@ -1,4 +1,4 @@
-//! `cargo xtask bundle`: installable packages, through Tauri's own command line.
+//! `cargo xtask bundle`: builds installable packages with Tauri's own command line.
 
 mod check;
 
@@ -14,22 +14,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What to bundle.
+/// Selection of packages.
 #[derive(Args)]
 pub(crate) struct Choice {
-    /// How to build: `dev` is quick and large.
+    /// Build profile: `dev` is quick and large.
     #[arg(long, value_enum, default_value_t = Profile::Release)]
     profile: Profile,
-    /// Which kinds of package, comma-separated; without it those that can be made offline on this system.
+    /// Package kinds, comma-separated; by default those that can be built offline on this system.
     #[arg(long)]
     kinds: Option<String>,
-    /// A JSON file laid over `tauri.conf.json`, for what only a release has: a certificate, an address for updates.
+    /// JSON file merged over `tauri.conf.json`, for release-only settings: a certificate, an update address.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Check the .deb and the .rpm afterwards: install each into an empty root, open it on a private display, remove it.
+    /// Check the .deb and the .rpm afterwards: install each into an empty root, open it on a private display,
+    /// remove it.
     #[arg(long)]
     check: bool,
-    /// Make nothing, and check this package.
+    /// Build nothing and check this package.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["profile", "kinds", "config"])]
     package: Vec<PathBuf>,
 }
@@ -40,7 +41,7 @@ enum Profile {
     Dev,
 }
 
-/// An AppImage is not among them: its tools are downloaded while it is made.
+/// Does not include AppImage, whose tools are downloaded during the build.
 const OFFLINE: &str = if cfg!(target_os = "macos") {
     "dmg"
 } else if cfg!(windows) {
@@ -49,11 +50,11 @@ const OFFLINE: &str = if cfg!(target_os = "macos") {
     "deb,rpm"
 };
 
-/// Tauri's command line. Fetched when it is needed, because only bundling needs it: its package holds a large
-/// binary for the system it runs on.
+/// Tauri's command line. It is fetched on demand, because only bundling needs it and its package contains a
+/// large binary for the system it runs on.
 const COMMAND_LINE: &str = "@tauri-apps/cli@2.12.5";
 
-/// Makes the packages, and checks them where that is asked for.
+/// Builds the packages, and checks them if requested.
 ///
 /// # Errors
 /// The first step that fails.
@@ -72,7 +73,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
     check::run(project, steps, &newest(&project.target.join(profile).join("bundle"))?)
 }
 
-/// The newest package of each kind that can be checked: older ones may lie beside it.
+/// Returns the newest package of each kind that can be checked; older ones may be in the same folder.
 fn newest(bundles: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for kind in ["deb", "rpm"] {

@@ -27,19 +27,19 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Install what is missing, build the app and open it.
+    /// Install missing tools, build the app and open it.
     App,
-    /// Install what is missing and check everything that must hold.
+    /// Install missing tools and run every check.
     Test(test::Choice),
-    /// Run the large test campaigns at their full numbers.
+    /// Run the large test campaigns in full.
     Soak,
     /// Measure an optimised build and print the figures as a table.
     Bench(bench::Choice),
-    /// Write the page's TypeScript types anew from the Rust ones.
+    /// Regenerate the page's TypeScript types from the Rust types.
     Types,
-    /// Make installable packages for this system, or check those that were made.
+    /// Build installable packages for this system, or check existing ones.
     Bundle(bundle::Choice),
-    /// Write what a release needs for its updates; its workflow calls it.
+    /// Write the files a release needs for its updates; called by the release workflow.
     Release(release::Choice),
 }
 

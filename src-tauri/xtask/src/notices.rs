@@ -1,5 +1,5 @@
-//! The list of what Octo's binary is built from, with licences, as the About page shows it. The page's own packages are
-//! listed by its bundler.
+//! The list of packages Octo's binary is built from, with their licences, as the About page shows it. The
+//! page's own packages are listed by its bundler.
 
 use crate::project::{Project, host};
 use anyhow::{Context as _, Result, bail};
@@ -10,19 +10,19 @@ use std::{
     path::Path,
 };
 
-/// The package whose parts are listed.
+/// The package whose dependencies are listed.
 const ROOT: &str = "octo";
 
-/// How the files begin that a licence is in, in capitals. `license-` names one of several.
+/// Beginnings of licence file names, in capitals. `license-` names one of several.
 const NAMES: [&str; 5] = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE"];
 
-/// Where the page's build takes it from.
+/// Where the page's build finds the list.
 const FILE: &str = "ui/public/notices/crates.json";
 
-/// Writes the list anew, unless it says the same already.
+/// Rewrites the list, unless it is already current.
 ///
 /// # Errors
-/// When cargo does not know what is built, or the list cannot be written.
+/// When cargo cannot list the dependencies, or the list cannot be written.
 pub(crate) fn write(project: &Project) -> Result<()> {
     let output = project
         .cargo(["metadata", "--format-version", "1", "--locked", "--filter-platform"])
@@ -42,8 +42,8 @@ pub(crate) fn write(project: &Project) -> Result<()> {
     fs::write(&file, list).with_context(|| file.display().to_string())
 }
 
-/// Every crate the binary is linked from but the project's own, by name, with the texts of its licences. A text that
-/// many have is there once.
+/// Returns every crate linked into the binary except the project's own, by name, with the texts of its
+/// licences. A text shared by many appears once.
 fn list(metadata: &Value) -> Result<Value> {
     let packages = metadata["packages"].as_array().context("cargo's packages")?;
     let by_id: HashMap<&str, &Value> =
@@ -53,7 +53,7 @@ fn list(metadata: &Value) -> Result<Value> {
     let mut parts = BTreeMap::new();
     for id in linked(metadata)? {
         let package = by_id.get(id).context("a package of the graph")?;
-        // The project's own have no source.
+        // The project's own crates have no source.
         if package["source"].is_null() {
             continue;
         }
@@ -74,7 +74,8 @@ fn list(metadata: &Value) -> Result<Value> {
     Ok(json!({ "parts": parts.into_values().collect::<Vec<_>>(), "texts": texts }))
 }
 
-/// What is linked into the binary: what it depends on, and so on, without what only builds or tests it.
+/// Returns the crates linked into the binary: its direct and indirect dependencies, without those used only to
+/// build or test.
 fn linked(metadata: &Value) -> Result<BTreeSet<&str>> {
     let nodes = metadata["resolve"]["nodes"].as_array().context("cargo's graph")?;
     let by_id: HashMap<&str, &Value> =
@@ -100,7 +101,7 @@ fn linked(metadata: &Value) -> Result<BTreeSet<&str>> {
     Ok(found)
 }
 
-/// The texts in a package's folder, by the names of their files.
+/// Returns the licence texts in a package's folder, by file name.
 fn licences(folder: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {

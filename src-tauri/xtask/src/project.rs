@@ -1,4 +1,4 @@
-//! Where the checkout and its build are.
+//! Locations of the checkout and its build folder.
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-/// The feature that carries the page inside the binary. Every cargo command of the gate sets it, so that
+/// The feature that embeds the page in the binary. Every cargo command of the gate sets it, so that
 /// dependencies are compiled once.
 pub(crate) const WITH_PAGE: [&str; 2] = ["--features", "octo/custom-protocol"];
 
@@ -21,10 +21,10 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Asks cargo.
+    /// Asks cargo for the locations.
     ///
     /// # Errors
-    /// When cargo does not know the workspace.
+    /// When cargo does not find the workspace.
     pub(crate) fn find() -> Result<Self> {
         let output = Command::new(cargo())
             .args(["metadata", "--no-deps", "--format-version", "1"])
@@ -44,35 +44,35 @@ impl Project {
         Ok(Self { root: folder("workspace_root")?, target: folder("target_directory")? })
     }
 
-    /// The page's folder.
+    /// Returns the page's folder.
     pub(crate) fn ui(&self) -> PathBuf {
         self.root.join("ui")
     }
 
-    /// A binary of the dev profile.
+    /// Returns the path of a binary built with the dev profile.
     pub(crate) fn binary(&self, name: &str) -> PathBuf {
         self.target.join("debug").join(format!("{name}{}", env::consts::EXE_SUFFIX))
     }
 
-    /// A cargo command in the checkout.
+    /// Creates a cargo command in the checkout.
     pub(crate) fn cargo<const N: usize>(&self, arguments: [&str; N]) -> Command {
         let mut command = Command::new(cargo());
         command.args(arguments).current_dir(&self.root);
-        // Set by the cargo that runs this program, and wrong for the one it starts.
+        // Set by the cargo that runs this program, and wrong for the cargo it starts.
         for inherited in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_PKG_VERSION", "TS_RS_EXPORT_DIR"] {
             command.env_remove(inherited);
         }
         command
     }
 
-    /// A cargo command over the whole workspace, always with the same features.
+    /// Creates a cargo command for the whole workspace, always with the same features.
     pub(crate) fn workspace<const N: usize>(&self, arguments: [&str; N]) -> Command {
         let mut command = self.cargo(arguments);
         command.arg("--workspace").args(WITH_PAGE);
         command
     }
 
-    /// An npm command in the page's folder.
+    /// Creates an npm command in the page's folder.
     pub(crate) fn npm<const N: usize>(&self, arguments: [&str; N]) -> Command {
         let mut command = tool("npm");
         command.args(arguments).current_dir(self.ui());
@@ -80,8 +80,8 @@ impl Project {
     }
 }
 
-/// The folder of this program's manifest, as the cargo that runs it says: with a build folder that several checkouts
-/// share, the one it was compiled in is not always the one it is run in.
+/// Returns the folder of this program's manifest, as reported by the cargo that runs it: with a build folder
+/// shared by several checkouts, it may have been compiled in another one.
 fn manifest() -> PathBuf {
     env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from)
 }
@@ -90,10 +90,10 @@ fn cargo() -> PathBuf {
     env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
 }
 
-/// The system that is built on, as the compiler names it.
+/// Returns the host platform as the compiler names it.
 ///
 /// # Errors
-/// When the compiler does not say.
+/// When the compiler does not report it.
 pub(crate) fn host() -> Result<String> {
     let output = Command::new("rustc").arg("-vV").output().context("rustc could not be started")?;
     let said = String::from_utf8_lossy(&output.stdout);
@@ -101,7 +101,8 @@ pub(crate) fn host() -> Result<String> {
     Ok(host.to_owned())
 }
 
-/// A program of the path. Node's tools are scripts on Windows, which only start by their full name.
+/// Creates a command for a program on `PATH`. On Windows Node's tools are scripts, which only start by their
+/// full name.
 pub(crate) fn tool(name: &str) -> Command {
     if cfg!(windows) && matches!(name, "npm" | "npx") {
         Command::new(format!("{name}.cmd"))
@@ -110,12 +111,12 @@ pub(crate) fn tool(name: &str) -> Command {
     }
 }
 
-/// Whether a program answers to be asked its version.
+/// Returns whether a program can be started with its version argument.
 pub(crate) fn answers(mut command: Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
 
-/// A path as short as it can be written from the checkout.
+/// Returns a path relative to the checkout if it lies inside.
 pub(crate) fn short<'a>(root: &Path, path: &'a Path) -> &'a Path {
     path.strip_prefix(root).unwrap_or(path)
 }

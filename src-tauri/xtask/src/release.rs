@@ -1,5 +1,5 @@
-//! `cargo xtask release`: what only a release has for updates. Octo looks for them at an address that is built into it, and
-//! takes only what is signed with the key that is.
+//! `cargo xtask release`: writes the update files of a release. Octo looks for updates at an address built into
+//! it, and accepts only packages signed with the built-in key.
 
 use crate::{project::Project, steps::say};
 use anyhow::{Context as _, Result, bail};
@@ -10,12 +10,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Set to the private key packages are signed with; read by Tauri itself.
+/// Environment variable with the private key that signs packages; Tauri itself reads it.
 const PRIVATE: &str = "TAURI_SIGNING_PRIVATE_KEY";
-/// Set to its other half, which is built into the app.
+/// Environment variable with the matching public key, which is built into the app.
 const PUBLIC: &str = "TAURI_SIGNING_PUBLIC_KEY";
 
-/// What a release needs.
+/// Selection of release files.
 #[derive(Args)]
 pub(crate) struct Choice {
     #[command(subcommand)]
@@ -24,36 +24,37 @@ pub(crate) struct Choice {
 
 #[derive(Subcommand)]
 enum Part {
-    /// Write into the configuration a release is built with where its updates come from, if they are signed.
+    /// Write the update address into a release's build configuration, if updates are signed.
     Config {
-        /// The file, which is made or added to.
+        /// The file, which is created or extended.
         #[arg(long, value_name = "FILE")]
         file: PathBuf,
-        /// The repository the release is of, as `owner/name`.
+        /// Repository of the release, as `owner/name`.
         #[arg(long)]
         repository: String,
     },
-    /// Write `latest.json`, which tells an installed Octo of this release, beside the packages that are signed.
+    /// Write `latest.json`, which announces this release to an installed Octo, next to the signed packages.
     Manifest {
-        /// The folder with the packages and their signatures.
+        /// Folder with the packages and their signatures.
         #[arg(long)]
         folder: PathBuf,
-        /// The repository the release is of, as `owner/name`.
+        /// Repository of the release, as `owner/name`.
         #[arg(long)]
         repository: String,
-        /// A file with what changed, as Markdown.
+        /// File with the changes, as Markdown.
         #[arg(long, value_name = "FILE")]
         notes: PathBuf,
-        /// When it is released, as RFC 3339.
+        /// Release date, as RFC 3339.
         #[arg(long)]
         date: String,
     },
 }
 
-/// Does one part of it.
+/// Writes one of the files.
 ///
 /// # Errors
-/// When files cannot be read or written, when one of the two keys is missing, and when a signature is of no package.
+/// When files cannot be read or written, when one of the two keys is missing, and when a signature belongs to
+/// no package.
 pub(crate) fn run(project: &Project, choice: &Choice) -> Result<()> {
     match &choice.part {
         Part::Config { file, repository } => {
@@ -81,7 +82,7 @@ pub(crate) fn run(project: &Project, choice: &Choice) -> Result<()> {
     }
 }
 
-/// A key of the surroundings. A secret that is not set there comes as an empty one.
+/// Returns a key from the environment. CI passes an unset secret as an empty variable.
 fn key(name: &str) -> Option<String> {
     env::var(name).ok().map(|key| key.trim().to_owned()).filter(|key| !key.is_empty())
 }
@@ -98,10 +99,10 @@ fn write(file: &Path, value: &Value) -> Result<()> {
     Ok(())
 }
 
-/// The configuration with what updates need; none where nothing is signed.
+/// Returns the configuration with the update settings, or `None` if nothing is signed.
 ///
 /// # Errors
-/// With one of the keys and not the other: such a build would look for updates it cannot take, or sign some that no app
+/// With only one of the keys: such a build would look for updates it cannot accept, or sign updates no app
 /// looks for.
 fn configuration(
     mut before: Value,
@@ -120,7 +121,7 @@ fn configuration(
         &mut before,
         json!({
             "bundle": { "createUpdaterArtifacts": true },
-            // The list of releases is not signed: without the version in its signature, an older package could pose
+            // The release list is not signed: without the version in its signature, an older package could pose
             // as a newer one. The build puts it there.
             "plugins": {
                 "updater": { "pubkey": public, "endpoints": [latest], "requireSignedVersion": true },
@@ -130,7 +131,7 @@ fn configuration(
     Ok(Some(before))
 }
 
-/// Lays `over` over `under`: objects together, all else in its place.
+/// Merges `over` into `under`: objects recursively, all other values replaced.
 fn merge(under: &mut Value, over: Value) {
     match (under, over) {
         (Value::Object(under), Value::Object(over)) => {
@@ -142,7 +143,7 @@ fn merge(under: &mut Value, over: Value) {
     }
 }
 
-/// A release as its manifest tells of it.
+/// A release as its manifest describes it.
 struct Release<'a> {
     version: &'a str,
     notes: &'a str,
@@ -156,7 +157,7 @@ struct Signed {
     signature: String,
 }
 
-/// The signed packages of a folder, by name.
+/// Returns the signed packages of a folder, by name.
 fn signed(folder: &Path) -> Result<Vec<Signed>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
@@ -173,11 +174,11 @@ fn signed(folder: &Path) -> Result<Vec<Signed>> {
     Ok(found)
 }
 
-/// What an installed Octo reads of a release: its version, what changed, and for each platform a package with its
-/// signature.
+/// Returns the part of a release an installed Octo reads: its version, its changes, and for each platform a
+/// package with its signature.
 ///
 /// # Errors
-/// For a package of no known kind or processor, and for two that are for the same platform.
+/// For a package of unknown kind or processor, and for two packages of the same platform.
 fn manifest(release: &Release<'_>, signed: &[Signed]) -> Result<Value> {
     let place = format!("https://github.com/{}/releases/download/v{}", release.repository, release.version);
     let mut platforms = Map::new();
@@ -197,8 +198,8 @@ fn manifest(release: &Release<'_>, signed: &[Signed]) -> Result<Value> {
     }))
 }
 
-/// For which platforms a package is, as the updater names them: the system, the processor and the kind of package an
-/// installed Octo came in. A Mac has one kind, so that it is found without as well.
+/// Returns the platforms of a package, as the updater names them: the system, the processor and the package
+/// kind of the installed Octo. On a Mac there is only one kind, so the name without a kind is listed too.
 fn platforms_of(name: &str) -> Result<Vec<String>> {
     let kinds = [
         (".deb", "linux", "deb"),

@@ -8,22 +8,22 @@ use crate::{
 use anyhow::{Context as _, Result, bail};
 use std::{fs, path::Path, process::Command};
 
-/// What the machine is to be able to do.
+/// The purpose of the setup.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Build and open the app.
     App,
-    /// The same, and run every test.
+    /// Build and open the app, and run every test.
     Test,
-    /// Build and open the app, and measure it.
+    /// Build, open and measure the app.
     Bench,
-    /// Build the app, and make packages of it.
+    /// Build the app and its packages.
     Bundle,
-    /// Install packages of it into a root of their own, look at them and open them.
+    /// Install packages into a separate root, inspect them and open them.
     Packages,
 }
 
-/// What the app is built from, by its Debian name.
+/// Packages the app is built from, by their Debian names.
 const APP_PACKAGES: &[&str] = &[
     "build-essential",
     "pkg-config",
@@ -33,9 +33,9 @@ const APP_PACKAGES: &[&str] = &[
     "librsvg2-dev",
 ];
 
-/// What the tests need beside that: a private desktop with a keychain, a driver for the real webview, what an icon in
-/// the tray is made with, a browser for the page's own tests and for being attached to, with frames for its windows and hands to answer
-/// its questions, and the fonts that pictures are taken with.
+/// Additional packages for the tests: a private desktop with a keychain, a driver for the real webview, the
+/// library for tray icons, a browser for the page's own tests and for attaching to, with framed windows and
+/// simulated input to answer its questions, and the fonts used in screenshots.
 const TEST_PACKAGES: &[&str] = &[
     "webkit2gtk-driver",
     "libayatana-appindicator3-1",
@@ -51,22 +51,22 @@ const TEST_PACKAGES: &[&str] = &[
     "fonts-noto-cjk",
 ];
 
-/// What the figures need beside the app: the tests' private desktop with their driver and fonts, and what the
-/// search in files is measured against.
+/// Additional packages for the benchmarks: the tests' private desktop with its driver and fonts, and ripgrep,
+/// the comparison for the file search.
 const BENCH_PACKAGES: &[&str] =
     &["webkit2gtk-driver", "xvfb", "dbus", "gnome-keyring", "fonts-inter", "fonts-jetbrains-mono", "ripgrep"];
 
-/// What packages need beside the app: Tauri's command line asks which library a tray's icon is made with, so that a
-/// package can name it.
+/// Additional packages for bundling: Tauri's command line asks which library creates tray icons, so that a
+/// package can depend on it.
 const BUNDLE_PACKAGES: &[&str] = &["libayatana-appindicator3-dev"];
 
-/// What packages are looked at with, beside what opens them.
+/// Additional packages for inspecting packages; those that open them are not included.
 const CHECK_PACKAGES: &[&str] = &["rpm", "desktop-file-utils", "appstream"];
 
-/// Installs what is missing, or says what to install and stops.
+/// Installs the missing packages, or says what to install and stops.
 ///
 /// # Errors
-/// When something is missing that cannot be installed from here.
+/// When a missing package cannot be installed from here.
 pub(crate) fn run(project: &Project, steps: &mut Steps, purpose: Purpose) -> Result<()> {
     steps.work("set-up: system", || system(purpose))?;
     steps.work("set-up: tools", || tools(project, purpose))?;
@@ -75,8 +75,8 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, purpose: Purpose) -> Res
     if purpose == Purpose::Test { steps.work("set-up: pages to play", || pages(project)) } else { Ok(()) }
 }
 
-/// Installs the tools that Octo's browser is measured against, by the versions and hashes of their lock file, and the
-/// browser that all of them drive. None of their scripts runs at that, and none of them fetches a browser.
+/// Installs the tools Octo's browser is compared with, pinned by the versions and hashes of their lock file,
+/// and the browser they all drive. None of their install scripts run, so none of them downloads a browser.
 ///
 /// # Errors
 /// When they cannot be installed.
@@ -156,7 +156,7 @@ fn is_installed(package: &str) -> bool {
     status.is_ok_and(|output| output.status.success() && output.stdout == b"installed")
 }
 
-/// Other distributions have other names for the same things; what matters most can still be checked.
+/// Other distributions name these packages differently; the most important ones can still be checked.
 fn other_linux(wanted: &[&str]) -> Result<()> {
     if answers(command("pkg-config", &["--exists", "webkit2gtk-4.1", "librsvg-2.0", "dbus-1"])) {
         say("this is not Debian or Ubuntu: only the webview's libraries were checked");
@@ -178,7 +178,7 @@ fn macos() -> Result<()> {
 }
 
 fn windows() -> Result<()> {
-    // Rust's own installer asks for the C++ build tools, and without them this program would not have been
+    // Rust's own installer asks for the C++ build tools, and without them this program could not have been
     // linked. The webview is part of Windows 11 and of an updated Windows 10.
     let key = r"SOFTWARE\WOW6432Node\Microsoft\EdgeUpdate\Clients\{F3017226-FE2A-4295-8BDF-00C3A9A7E4C5}";
     let found = [format!(r"HKLM\{key}"), format!(r"HKCU\{}", key.replace(r"WOW6432Node\", ""))]
@@ -225,7 +225,7 @@ fn node() -> Result<()> {
     Ok(())
 }
 
-/// What Vite asks for: `^20.19.0 || >=22.12.0`.
+/// Vite's requirement: `^20.19.0 || >=22.12.0`.
 fn is_new_enough(version: &str) -> bool {
     let mut numbers =
         version.trim_start_matches('v').split('.').map_while(|number| number.parse::<u32>().ok());
@@ -241,11 +241,11 @@ fn page(project: &Project) -> Result<()> {
     installed(&project.ui(), || project.npm(["ci", "--no-audit", "--no-fund"]))
 }
 
-/// `npm ci` in a folder, when its lock file is not the one that was installed last.
+/// Runs `npm ci` in a folder if its lock file differs from the last one installed.
 fn installed(folder: &Path, install: impl FnOnce() -> Command) -> Result<()> {
     let lock = folder.join("package-lock.json");
     let wanted = fs::read(&lock).with_context(|| lock.display().to_string())?;
-    // Inside the folder it describes, so that both go together.
+    // Inside the folder it describes, so that both are deleted together.
     let stamp = folder.join("node_modules").join(".installed-lock.json");
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
         say("the packages are those of the lock file");
@@ -255,14 +255,14 @@ fn installed(folder: &Path, install: impl FnOnce() -> Command) -> Result<()> {
     fs::write(&stamp, wanted).with_context(|| stamp.display().to_string())
 }
 
-/// The pages of MiniWoB++, which the browser's tests play: the wheel of a list with its hash, unpacked and not
-/// installed. Nothing of it runs here. Without a network the tests say that they left them out; in continuous
-/// integration they fail.
+/// Fetches the MiniWoB++ pages the browser tests use: the wheel of a list with its hash, unpacked but not
+/// installed. None of its code runs here. Without a network the tests report that they were skipped; in
+/// continuous integration they fail.
 fn pages(project: &Project) -> Result<()> {
     let list = project.root.join("src-tauri/crates/octo-browser/tests/chromium/miniwob/requirements.txt");
     let wanted = fs::read(&list).with_context(|| list.display().to_string())?;
     let folder = project.target.join("tmp").join("miniwob");
-    // Written last: what was cut off is fetched anew.
+    // Written last: an interrupted download is repeated.
     let stamp = folder.join("fetched");
     if fs::read(&stamp).is_ok_and(|fetched| fetched == wanted) {
         say("the pages of MiniWoB++ are there");
@@ -292,7 +292,7 @@ fn command(program: &str, arguments: &[&str]) -> Command {
     let mut command = tool(program);
     command.args(arguments);
     if program == "dpkg-query" {
-        // Its answers are compared.
+        // The output is compared, so it must not be translated.
         command.env("LC_ALL", "C");
     }
     command

@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: the large test campaigns at their full numbers.
+//! `cargo xtask soak`: runs the large test campaigns in full.
 
 use crate::{
     project::Project,
@@ -8,16 +8,16 @@ use crate::{
 };
 use anyhow::Result;
 
-/// Tests read it: set, a campaign runs in full; not set, it runs a seeded tenth.
+/// Read by the tests: if set, a campaign runs in full; otherwise it runs a seeded tenth.
 const FULL: &str = "OCTO_SOAK";
 
-/// The long use of the real window.
+/// The long-use test of the real window.
 const LONG: &str = "binary(window) and test(/^long::/)";
 
-/// The test that asks a third party's server, which it installs; only a soak runs it.
+/// The test against a third-party server, which it installs; only a soak runs it.
 const WITNESS: &str = "binary(headless) and test(/^witness::/)";
 
-/// Runs every test with campaigns in full, and the one with a third party's server.
+/// Runs every test with full campaigns, and the test against a third-party server.
 ///
 /// # Errors
 /// The first step that fails.
@@ -35,7 +35,8 @@ pub(crate) fn run(project: &Project, steps: &mut Steps) -> Result<()> {
     } else {
         say("not on this system: long use of the real window (only Linux has a driver for its webview)");
     }
-    // What it could not install is said on standard error, which a test that passed is not asked for otherwise.
+    // The test reports a failed installation on standard error, which is normally hidden for a test that
+    // passed.
     let mut witness = project.workspace(["nextest", "run", "--profile", "soak", "--run-ignored", "only"]);
     witness.args(["--no-capture", "-E", WITNESS]);
     steps.run("witness", witness)

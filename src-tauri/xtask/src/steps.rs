@@ -1,4 +1,4 @@
-//! Runs what a task consists of, step by step, and says in the end how long each took.
+//! Runs the steps of a command and reports at the end how long each took.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is what the tasks say to the person")]
 
@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The steps of a task so far.
+/// The steps run so far.
 #[derive(Default)]
 pub(crate) struct Steps {
     done: Vec<Step>,
@@ -25,15 +25,16 @@ impl Steps {
     /// Runs a command as a step.
     ///
     /// # Errors
-    /// When the command cannot be started or does not succeed; the error holds the line that repeats it.
+    /// When the command cannot be started or does not succeed; the error contains the command line to repeat
+    /// it.
     pub(crate) fn run(&mut self, name: &'static str, mut command: Command) -> Result<()> {
         self.work(name, || run(&mut command))
     }
 
-    /// Does work as a step.
+    /// Runs a function as a step.
     ///
     /// # Errors
-    /// The work's own.
+    /// The function's own.
     pub(crate) fn work<T>(&mut self, name: &'static str, work: impl FnOnce() -> Result<T>) -> Result<T> {
         println!("\n==> {name}");
         let started = Instant::now();
@@ -42,8 +43,8 @@ impl Steps {
         outcome.with_context(|| format!("step \"{name}\" failed"))
     }
 
-    /// Says how it went. The table goes to standard error, so that what a test runner said last on standard
-    /// output stays the last line there.
+    /// Prints the outcome. The table is written to standard error, so that a test runner's last line remains
+    /// the last line on standard output.
     pub(crate) fn report(self, outcome: &Result<()>) -> ExitCode {
         if self.done.len() > 1 {
             eprintln!("\n{}", self.table());
@@ -82,12 +83,12 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     if status.success() { Ok(()) } else { Err(anyhow!("{status}; to repeat it: {line}")) }
 }
 
-/// Says something to the person.
+/// Prints a message for the person.
 pub(crate) fn say(text: &str) {
     println!("    {text}");
 }
 
-/// The command as a person would type it in the checkout.
+/// Returns the command as a person would type it in the checkout.
 fn line(command: &Command) -> String {
     let quoted = |text: &std::ffi::OsStr| {
         let text = text.to_string_lossy();

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that must hold.
+//! `cargo xtask test`: runs every check.
 
 use crate::{
     bindings,
@@ -10,22 +10,23 @@ use anyhow::Result;
 use clap::Args;
 use std::process::Command;
 
-/// What to leave out.
+/// Selection of tests to skip.
 #[derive(Args)]
 pub(crate) struct Choice {
-    /// Leave out the end-to-end tests in a real window.
+    /// Skip the end-to-end tests in a real window.
     #[arg(long)]
     without_window: bool,
 }
 
-/// The examples that tests open: for long use, and for updates.
+/// The examples that tests open: for long use and for updates.
 const WINDOWS: [&str; 2] = ["fast_window", "updating_window"];
 
-/// The test binary that opens real windows; it only runs in its own step. A day's use of one is for a soak.
+/// The test binary that opens real windows; it only runs in its own step. Its long-use test runs only in a
+/// soak.
 const WINDOW: &str = "binary(window) and not test(/^long::/)";
 
-/// Runs the gate. Quick checks come first; the Rust part compiles dependencies twice in all, once to check
-/// and once to run, because every command selects the same packages and features.
+/// Runs the gate. Quick checks run first; the Rust part compiles dependencies twice in all, once to check and
+/// once to run, because every command selects the same packages and features.
 ///
 /// # Errors
 /// The first step that fails.
@@ -39,18 +40,18 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
     steps.run("test build", build(project))?;
     bindings::check(project, steps)?;
     steps.run("doc tests", project.workspace(["test", "--quiet", "--doc"]))?;
-    // The window comes before the rest, so that the last line is the count of the large run.
+    // The window runs before the rest, so that the last line is the count of the large run.
     if choice.without_window {
         say("left out: the tests in a real window");
     } else if cfg!(target_os = "linux") {
         steps.run("window", window(project, WINDOW))?;
-        // In the system's Chromium, which the set-up installs on Debian only.
+        // In the system's Chromium, which the setup installs on Debian only.
         steps.run("page: in a browser", project.npm(["run", "e2e"]))?;
     } else {
         say("not on this system: the tests in a real window (only Linux has a driver for its webview)");
     }
     let mut tests = project.workspace(["nextest", "run"]);
-    // These write the page's types; the step above ran them into a folder of their own.
+    // These write the page's types; the step above ran them with a separate output folder.
     tests.args(["-E", "not test(/(^|::)export_bindings_/)"]);
     steps.run("tests", tests)
 }
@@ -63,21 +64,21 @@ fn page(project: &Project, steps: &mut Steps) -> Result<()> {
     steps.run("page: size", project.npm(["run", "size"]))
 }
 
-/// Builds the tests and what they start: the binaries, and windows that are told what a person's is not.
+/// Builds the tests and the programs they start: the binaries, and windows with options a regular window lacks.
 pub(crate) fn build(project: &Project) -> Command {
     let mut build = project.workspace(["build", "--bin", "octo", "--bin", "octo-cli", "--tests"]);
     build.args(WINDOWS.iter().flat_map(|window| ["--example", window]));
     build
 }
 
-/// Runs these tests in a real window. Pictures of what they saw are left in `target/e2e`.
+/// Runs these tests in a real window. Their screenshots are saved in `target/e2e`.
 pub(crate) fn window(project: &Project, which: &str) -> Command {
     let mut tests = project.workspace(["nextest", "run", "--run-ignored", "only", "--test-threads", "1"]);
     tests
         .args(["-E", which])
         .env("OCTO_APP", project.binary("octo"))
         .env("OCTO_PICTURES", project.target.join("e2e"))
-        // What the page showed says more than where the test stood.
+        // The page's content says more than a backtrace.
         .env("RUST_LIB_BACKTRACE", "0");
     tests
 }

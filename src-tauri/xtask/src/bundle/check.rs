@@ -1,5 +1,5 @@
-//! Checks packages as a person meets them: installed into an empty root of their own, opened on a private display, and
-//! removed again.
+//! Checks packages from a user's view: installs them into an empty root, opens them on a private display, and
+//! removes them.
 
 mod contents;
 
@@ -16,14 +16,14 @@ use std::{
     process::Command,
 };
 
-/// What a package does not take with it, and should not: it is the person's.
+/// Files a package does not and should not remove, because they belong to the person.
 const STAYS: &str = "what stays when Octo is removed: its home, and an entry in ~/.config/autostart if it was to start at \
                      login; Settings takes that one away";
 
-/// The test that opens what was installed.
+/// The test that opens the installed app.
 const OPENS: [&str; 2] = ["installed", "it_opens_in_a_fresh_home_and_ends_with_its_window"];
 
-/// A kind of package that can be installed into a root of its own.
+/// A kind of package that can be installed into a separate root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Deb,
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// The program that installs it.
+    /// Returns the program that installs it.
     fn installer(self) -> &'static str {
         match self {
             Self::Deb => "dpkg",
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// What the installer calls it.
+    /// Returns the package's name as the installer knows it.
     fn name(self, package: &Path) -> Result<String> {
         let mut command = match self {
             Self::Deb => tool("dpkg-deb"),
@@ -60,7 +60,7 @@ impl Kind {
         said(command)
     }
 
-    /// Its installer's own state in an empty root.
+    /// Creates the installer's own state in an empty root.
     fn prepare(self, root: &Path) -> Result<()> {
         match self {
             Self::Deb => {
@@ -80,7 +80,8 @@ impl Kind {
         }
     }
 
-    /// What it needs is not in the root, and is not asked for: it is on this system, where it is opened.
+    /// Returns the install command. Dependencies are not in the root and are not checked: the app is opened on
+    /// this system, which has them.
     fn install(self, package: &Path, root: &Path) -> Command {
         let mut command = self.in_root(root);
         match self {
@@ -116,10 +117,10 @@ impl Kind {
     }
 }
 
-/// Checks packages; each in a step of its own.
+/// Checks packages, each in its own step.
 ///
 /// # Errors
-/// What the first package lacks, leaves behind, or does not do.
+/// The first package's missing files, leftovers or failures.
 pub(crate) fn run(project: &Project, steps: &mut Steps, packages: &[PathBuf]) -> Result<()> {
     if !cfg!(target_os = "linux") {
         bail!("packages are checked on Linux");
@@ -148,7 +149,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, packages: &[PathBuf]) ->
     Ok(())
 }
 
-/// Installs a package into an empty root, looks at what is there, opens it, and removes it.
+/// Installs a package into an empty root, checks the installed files, opens the app, and removes the package.
 fn check(kind: Kind, package: &Path, root: &Path, open: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let package = std::path::absolute(package)?;
     if root.exists() {
@@ -176,7 +177,7 @@ fn check(kind: Kind, package: &Path, root: &Path, open: impl FnOnce(&Path) -> Re
     fs::remove_dir_all(root).with_context(|| format!("emptying {}", root.display()))
 }
 
-/// Opens what was installed, in a desktop and a home of its own, and waits until its window shows the page.
+/// Opens the installed app in a separate desktop and home, and waits until its window shows the page.
 fn open(project: &Project, root: &Path) -> Result<()> {
     let mut tests = project.workspace(["test", "--test", "window"]);
     tests
@@ -186,11 +187,11 @@ fn open(project: &Project, root: &Path) -> Result<()> {
     crate::steps::run(&mut tests)
 }
 
-/// Has a file looked at by the program that knows its kind, where that is installed.
+/// Validates a file with the program for its format, if that is installed.
 fn validate(program: &str, arguments: &[&str], file: &Path) -> Result<()> {
     let mut version = tool(program);
     version.arg("--version");
-    // The one for desktop files knows no such question and says so; it is there all the same.
+    // The validator for desktop files rejects the version option but runs, so it is installed.
     if version.output().is_err() {
         say(&format!("{program} is not installed: {} is not looked at by it", file.display()));
         return Ok(());
@@ -200,7 +201,7 @@ fn validate(program: &str, arguments: &[&str], file: &Path) -> Result<()> {
     said(command).map(drop)
 }
 
-/// All files below a folder by their path in it, apart from the installer's own state.
+/// Returns all files below a folder by their relative path, without the installer's own state.
 fn files(root: &Path) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     let mut folders = vec![root.to_owned()];
@@ -222,7 +223,7 @@ fn files(root: &Path) -> Result<BTreeSet<String>> {
     Ok(found)
 }
 
-/// A program as root, or as what is taken for root in a namespace of its own: only root has another root.
+/// Runs a program as root, or as root of a user namespace, because only root can use another root folder.
 fn as_root(program: &str) -> Command {
     let mut id = tool("id");
     id.arg("--user");
@@ -240,10 +241,10 @@ fn option(name: &str, value: &Path) -> std::ffi::OsString {
     option
 }
 
-/// What a command says.
+/// Runs a command and returns its output.
 ///
 /// # Errors
-/// When it does not succeed, with what it said to that.
+/// When it does not succeed, with its error output.
 fn said(mut command: Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("{program} could not be started"))?;
@@ -261,7 +262,7 @@ mod tests {
     #[test]
     fn the_test_that_opens_it_is_there() {
         let [_, name] = OPENS;
-        // Where none has the name, none would run, and all would be well.
+        // If no test had this name, none would run and the check would pass.
         assert!(include_str!("../../../../tests/window/installed.rs").contains(&format!("fn {name}()")));
     }
 
@@ -277,7 +278,7 @@ mod tests {
         }
     }
 
-    /// A folder of this test, empty.
+    /// Returns an empty folder for this test.
     #[cfg(target_os = "linux")]
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("octo-xtask-{}-{name}", std::process::id()));
@@ -288,7 +289,7 @@ mod tests {
         folder
     }
 
-    /// A package with these files beside what every one has.
+    /// Builds a package with these files in addition to the standard ones.
     #[cfg(target_os = "linux")]
     fn package(folder: &Path, also: &[(&str, &str)]) -> PathBuf {
         use std::os::unix::fs::PermissionsExt as _;
@@ -339,7 +340,7 @@ mod tests {
         .unwrap();
         assert!(opened && !root.exists());
 
-        // What it makes and does not take away again.
+        // A package that creates a file and does not remove it.
         let left = check(Kind::Deb, &whole, &root, |root| {
             fs::write(root.join("usr/bin/octo-left"), "")?;
             Ok(())

@@ -1,32 +1,32 @@
-//! What a package of Octo must hold for a desktop to know it.
+//! The files a package of Octo must contain for a desktop to recognize it.
 
 use std::collections::BTreeSet;
 
 /// The program.
 pub(super) const PROGRAM: &str = "usr/bin/octo";
-/// What makes it an application of the desktop.
+/// The desktop entry, which makes it an application.
 pub(super) const DESKTOP: &str = "usr/share/applications/Octo.desktop";
-/// What makes a file with skills one of its kind.
+/// The MIME definition, which gives skill files their type.
 pub(super) const MIME: &str = "usr/share/mime/packages/octo-skill.xml";
-/// What software centres show.
+/// The metadata software centres show.
 pub(super) const METAINFO: &str = "usr/share/metainfo/io.github.octo-agent.octo.metainfo.xml";
 
-/// The sizes of its icon that desktops ask for.
+/// The icon sizes desktops ask for.
 const ICONS: [&str; 3] = ["32x32", "128x128", "512x512"];
-/// Where its licence is: Debian's place, or Fedora's.
+/// Location of the licence: Debian's, or Fedora's.
 const LICENCE: [&str; 2] = ["usr/share/doc/octo/copyright", "usr/share/licenses/octo/LICENSE"];
 
-/// The lines the desktop's entry must have, with what each is for.
+/// The lines the desktop entry must have, each with its purpose.
 const ENTRY: [(&str, &str); 4] = [
     ("Type=Application", "to be an application"),
     ("Exec=octo %U", "to be given links and files"),
     ("Icon=octo", "to have its icon"),
     ("StartupWMClass=octo", "to have its window recognised"),
 ];
-/// What it opens.
+/// The MIME types it opens.
 const OPENS: [&str; 2] = ["x-scheme-handler/octo", "application/vnd.octo.skill+zip"];
 
-/// What is wrong with what a package installed; empty where nothing is.
+/// Returns the faults of an installed package; empty if it has none.
 pub(super) fn faults(files: &BTreeSet<String>, desktop: &str, mime: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let icons = ICONS.map(|size| format!("usr/share/icons/hicolor/{size}/apps/octo.png"));
@@ -37,7 +37,7 @@ pub(super) fn faults(files: &BTreeSet<String>, desktop: &str, mime: &str) -> Vec
     if !LICENCE.iter().any(|file| files.contains(*file)) {
         faults.push("its licence is missing".to_owned());
     }
-    // Anything else would be in the way of somebody's own files.
+    // Anywhere else it could collide with the person's own files.
     for file in files.iter().filter(|file| !file.starts_with("usr/") || file.starts_with("usr/local/")) {
         faults.push(format!("{file} is not where packages install"));
     }
@@ -59,7 +59,7 @@ pub(super) fn faults(files: &BTreeSet<String>, desktop: &str, mime: &str) -> Vec
 pub(super) mod tests {
     use super::*;
 
-    /// An entry as Tauri makes it of the template.
+    /// A desktop entry as Tauri generates it from the template.
     pub(in super::super) const DESKTOP_FILE: &str = "[Desktop Entry]\nType=Application\nName=Octo\nExec=octo %U\nIcon=octo\n\
         StartupWMClass=octo\nStartupNotify=true\nTerminal=false\nCategories=Development;\n\
         MimeType=application/vnd.octo.skill+zip;x-scheme-handler/octo;\n";
