@@ -1,9 +1,9 @@
-//! Octo's browser next to Playwright MCP and chrome-devtools-mcp: the same pages, the same headless Chromium, a fresh
-//! one with one tab for each.
+//! Octo's browser compared with Playwright MCP and chrome-devtools-mcp: the same pages, the same headless
+//! Chromium, a fresh one with one tab for each.
 //!
-//! A witness of the bench's own (`pages/witness.js`) stands in every page and frame. It counts what can be pressed or
-//! filled in really, is told by an event at the element itself what a tool gave a handle of, and notes when the page
-//! felt an input. Tokens are Octo's own estimate for all three.
+//! The bench's own observer script (`pages/witness.js`) runs in every page and frame. It counts the elements
+//! that can really be clicked or filled in, is notified by an event at the element itself when a tool gave it a
+//! handle, and records when the page received an input. Tokens are Octo's own estimate for all three.
 
 mod chromium;
 mod octo;
@@ -25,31 +25,31 @@ use std::{
     time::Duration,
 };
 
-/// Clicks and fills of each page, by turns.
+/// Number of clicks and fills per page, alternating.
 const RUNS: usize = 5;
-/// What Octo's tool gives of a snapshot by itself, in estimated tokens.
+/// Default size of a snapshot of Octo's tool, in estimated tokens.
 const SNAPSHOT: usize = 4_000;
-/// The aim of the project's fifth issue: a third of another tool's tokens.
+/// The goal of the project's fifth issue: a third of another tool's tokens.
 const THIRD: f64 = 0.333;
 
-/// A page, and what is done in it.
+/// A page, and the actions in it.
 struct BenchPage {
     name: &'static str,
     path: &'static str,
     title: &'static str,
-    /// What is pressed, as all three write it.
+    /// Name of the button to click, as all three tools write it.
     button: &'static str,
-    /// What is filled in.
+    /// Name of the field to fill in.
     field: &'static str,
     text: Text,
 }
 
-/// What is written into a field.
+/// Text to write into a field.
 #[derive(Clone, Copy)]
 enum Text {
-    /// Another one each time.
+    /// A different text each time.
     Another,
-    /// Always the same: a page that filters by it shows the rest alone.
+    /// Always the same text: a page that filters by it shows only the remainder.
     Same(&'static str),
 }
 
@@ -120,49 +120,51 @@ struct PageOf {
 }
 
 impl PageOf {
-    /// Swagger UI draws itself after its page is there; the same pause for all.
+    /// Swagger UI renders after its page has loaded; all tools get the same pause.
     async fn come_to_rest(&self) {
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }
 
-/// What a tool made of a page.
+/// A tool's result for a page.
 struct Seen {
     /// Tokens of the reply to a snapshot.
     snapshot: usize,
-    /// Tokens of all that is read to have the whole page: the reply, and the parts after it where it is an overview.
+    /// Tokens of everything read to have the whole page: the reply, and the following parts if it is an
+    /// overview.
     whole: usize,
-    /// Tokens of all that is read to have every target of the page: where a tool lists them alone, that list to its end.
+    /// Tokens of everything read to have every target of the page; for a tool that can list only targets, of
+    /// that list to its end.
     listed: usize,
-    /// How long the snapshot took.
+    /// Duration of the snapshot.
     look: Duration,
-    /// Tokens of the reply to an act, in the middle.
+    /// Median tokens of the reply to an act.
     reply: f64,
-    /// The same with what shows what the act changed.
+    /// The same, including the text that shows the act's changes.
     with_change: f64,
     click: Figures,
     fill: Figures,
-    /// A click, until what it changed is told.
+    /// Duration of a click until its changes are reported.
     told: Figures,
-    /// What was given a handle in the reply.
+    /// Targets with a handle in the reply.
     shown: Targets,
-    /// What was given a handle in the whole page.
+    /// Targets with a handle in the whole page.
     targets: Targets,
 }
 
-/// What a tool made of all pages.
+/// A tool's results for all pages.
 struct Measured {
     seen: Vec<Seen>,
-    /// From the first call to a click the page felt, in milliseconds.
+    /// From the first call to a click the page received, in milliseconds.
     first: f64,
-    /// Of its own processes, in millions of bytes.
+    /// Memory of its own processes, in millions of bytes.
     memory: f64,
 }
 
 /// Adds the rows and the tables.
 ///
 /// # Errors
-/// When a tool or the browser is not there, or does not do what it is asked.
+/// When a tool or the browser is missing, or does not do its part.
 pub async fn measure(table: &mut Table) -> Result<()> {
     let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench");
     let modules: PathBuf = bench.join("peers/node_modules");
@@ -212,7 +214,7 @@ fn aims(table: &mut Table, tools: &[(String, Measured)]) -> Result<()> {
             let pairs = octo.seen.iter().zip(&peer.seen);
             let each = Figures::of(pairs.map(|(ours, theirs)| ratio(tokens(ours), tokens(theirs))))?;
             let sum = |measured: &Measured| measured.seen.iter().map(tokens).sum::<f64>();
-            // The aim is for all pages together; least and most are of single ones.
+            // The goal is for all pages together; minimum and maximum are of single pages.
             let all = Figures { median: ratio(sum(octo), sum(peer)), ..each };
             table.aimed(format!("{what}, Octo to {name}"), Unit::Times, all, THIRD);
         }
@@ -228,8 +230,8 @@ fn aims(table: &mut Table, tools: &[(String, Measured)]) -> Result<()> {
     Ok(())
 }
 
-/// How many tokens and marks there are to another tool's, both counted in the same text: few tokens of an overview are
-/// no merit where the targets it leaves out are counted all the same.
+/// Returns Octo's tokens per mark relative to another tool's, both counted in the same text: an overview with
+/// few tokens has no advantage if it leaves targets out.
 fn marks_for_tokens(octo: &Measured, peer: &Measured, of: fn(&Seen) -> (usize, usize)) -> String {
     let sum = |measured: &Measured| {
         let of_each = measured.seen.iter().map(of);
@@ -294,7 +296,7 @@ fn whole(tools: &[(String, Measured)]) -> String {
     text
 }
 
-/// What was given no handle: the counts above are worth what can be looked up.
+/// Lists the elements without a handle, so that the counts above can be verified.
 fn missed(pages: &[PageOf], tools: &[(String, Measured)]) -> String {
     let mut text = "Targets that got no handle (the first of each page):".to_owned();
     for (name, measured) in tools {

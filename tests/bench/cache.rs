@@ -1,9 +1,9 @@
-//! What providers' prompt caches make of Octo's requests.
+//! How providers' prompt caches handle Octo's requests.
 //!
-//! The real core works through each workload once for every wire format, against the scripted server. The requests
-//! it sent are then replayed to the simulated cache of each kind on a clock of their own, with the person's pauses
-//! between them and the refreshes that [`octo_llm::keep_warm`] asks for. Nothing depends on the machine: the figures
-//! are the same each time.
+//! The real core runs each workload once per wire format, against the scripted server. The requests it sent are
+//! then replayed to the simulated cache of each kind on a separate clock, with the person's pauses between them
+//! and the refreshes that [`octo_llm::keep_warm`] requests. Nothing depends on the machine: the figures are the
+//! same each time.
 
 mod bill;
 mod harness;
@@ -22,14 +22,14 @@ use workloads::{WORKLOADS, Workload};
 
 /// Seeds of the person's pauses.
 const SEEDS: u64 = 20;
-/// Tokens of the whole prefix; those a tool's schema may have on average, and at most; and those of the system prompt
+/// Tokens of the whole prefix; average and maximum tokens of a tool's schema; and tokens of the system prompt
 /// without skills.
 const PREFIX: u64 = 4_500;
 const TOOL_AVERAGE: u64 = 160;
 const TOOL_MOST: u64 = 450;
 const SYSTEM: u64 = 1_200;
 
-/// The kinds of caches, each with the wire format it is met in.
+/// Returns the kinds of caches, each with its wire format.
 fn kinds() -> Vec<Kind> {
     let caching = |kind, minimum| Caching { kind, minimum };
     let prefix = CacheKind::Prefix { step: 128, life_seconds: 300, keyed: true };
@@ -62,7 +62,7 @@ fn kinds() -> Vec<Kind> {
 /// Adds the tables.
 ///
 /// # Errors
-/// When the core does not do as scripted, or sends what a provider refuses.
+/// When the core deviates from the script, or sends a request a provider refuses.
 pub async fn measure(table: &mut Table) -> Result<()> {
     let mut text = String::from(
         "| Workload | Cache | Requests | Refreshes | Input | Read | Written | Output | Hit rate | Cost $ | Ideal $ | \
@@ -106,7 +106,7 @@ pub async fn measure(table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// The sum over the seeds, where there are pauses.
+/// Sums over the seeds, if there are pauses.
 fn bills(workload: &Workload, kind: &Kind, trace: &Trace, kept: Kept) -> Result<Bill> {
     let seeds = if trace.requests.iter().any(|sent| sent.pause_before) { SEEDS } else { 1 };
     let mut sum = Bill::default();
@@ -141,7 +141,7 @@ fn row(workload: &Workload, name: &str, kind: &Kind, bill: &Bill) -> String {
     )
 }
 
-/// What each compaction read, and what the request after it wrote.
+/// Returns the share each compaction read, and the tokens the request after it wrote.
 fn compactions(workload: &Workload, bill: &Bill) -> Vec<String> {
     let line = |compaction: &bill::Compaction| {
         format!(
@@ -156,7 +156,7 @@ fn compactions(workload: &Workload, bill: &Bill) -> Vec<String> {
     bill.compactions.iter().map(line).collect()
 }
 
-/// The part every request carries.
+/// Returns the part common to every request.
 fn prefix(body: &Value) -> Result<String> {
     let tokens = |value: &Value| value.to_string().len() as u64 / 4;
     let tools = body["tools"].as_array().context("tools")?;

@@ -1,4 +1,4 @@
-//! The time from one frame of the window to the next while it has work, beside a plain Tauri window's.
+//! The time between frames of the window while it is busy, compared with a plain Tauri window's.
 
 use crate::{
     say,
@@ -12,19 +12,19 @@ use octo_tests::{Application, Desktop, Theme};
 use serde_json::Value;
 use std::{path::PathBuf, time::Duration};
 
-/// Windows of each kind that are looked at.
+/// Number of windows of each kind.
 const RUNS: usize = 3;
 /// How long frames are counted, in milliseconds.
 const SPAN: u32 = 6_000;
-/// 500 tokens a second are some 2,000 characters; a piece of this many comes each [`PACE`].
+/// 500 tokens per second are some 2,000 characters; a piece of this many arrives every [`PACE`].
 const PIECE: usize = 60;
 const PACE: Duration = Duration::from_millis(30);
-/// More pieces than come while frames are counted and the window is waited for.
+/// More pieces than arrive while the test waits for the window and counts frames.
 const PIECES: usize = 1_500;
-/// How far a frame scrolls, in pixels.
+/// Pixels scrolled per frame.
 const STEP: u32 = 40;
 
-/// What a window is busy with while its frames are counted.
+/// The window's work while its frames are counted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Work {
     Blank,
@@ -36,7 +36,7 @@ enum Work {
 /// Adds the rows.
 ///
 /// # Errors
-/// When a window does not come or does not do its work.
+/// When a window does not open or does not do its work.
 pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
     if !cfg!(target_os = "linux") {
         say("frames are only measured on Linux: only there is a private desktop");
@@ -77,7 +77,7 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
     Ok(())
 }
 
-/// Octo's window at its three kinds of work.
+/// Measures Octo's window with its three kinds of work.
 async fn busy(desktop: &Desktop, seeded: &Seeded) -> Result<Vec<(Work, Vec<f64>)>> {
     let paragraph = "The part was sent again after the connection came back, so the store says so.\n\n";
     let text: String = paragraph.chars().cycle().take(PIECE * PIECES).collect();
@@ -90,7 +90,7 @@ async fn busy(desktop: &Desktop, seeded: &Seeded) -> Result<Vec<(Work, Vec<f64>)
 
     let app = Application::open(desktop, &seeded.home.octo(), Theme::Light).await?;
     app.click(&format!("session-row[data-session='{}']", seeded.long)).await?;
-    // Whatever the last turn is like, its end is in view.
+    // Whatever the last turn looks like, its end is visible.
     app.find("turn-end").await?;
     let mut seen = Vec::new();
     for (work, id, way) in [(Work::List, "session-list", 1), (Work::Transcript, "transcript", -1)] {
@@ -105,7 +105,8 @@ async fn busy(desktop: &Desktop, seeded: &Seeded) -> Result<Vec<(Work, Vec<f64>)
              }}; \
              measure = () => gone;"
         );
-        // The way is added up frame by frame: where it ends says little, since what is loaded above moves it down.
+        // The distance is summed frame by frame: its end position says little, because content loaded above
+        // moves it down.
         seen.push((work, frames(&app, &scroll).await.with_context(|| format!("{work:?}"))?));
     }
     app.fill("composer", "Go on").await?;
@@ -122,7 +123,7 @@ async fn busy(desktop: &Desktop, seeded: &Seeded) -> Result<Vec<(Work, Vec<f64>)
     Ok(seen)
 }
 
-/// Counts frames while `setup` gave the page work; fails when nothing came of it.
+/// Counts frames while the work started by `setup` runs; fails if it had no effect.
 async fn frames(app: &Application, setup: &str) -> Result<Vec<f64>> {
     let script = format!(
         "const done = arguments[0]; let work = () => {{}}; let measure = () => null; {setup} \
@@ -145,7 +146,7 @@ async fn frames(app: &Application, setup: &str) -> Result<Vec<f64>> {
     Ok(frames)
 }
 
-/// The number below which a part of them is; they are sorted.
+/// Returns the quantile of sorted numbers.
 fn place(sorted: &[f64], part: f64) -> f64 {
     #[expect(
         clippy::cast_precision_loss,

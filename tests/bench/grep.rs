@@ -1,4 +1,4 @@
-//! The search in files against ripgrep's own program: same tree, same questions, same answers, by turns.
+//! File search compared with the ripgrep program: same tree, same queries, same results, alternating.
 
 use crate::{
     seed::Disorder,
@@ -16,9 +16,9 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Runs of each that count. One before them fills the caches.
+/// Measured runs of each. A run before them fills the caches.
 const RUNS: usize = 9;
-/// The aim of the project's second issue: times what ripgrep takes.
+/// The goal of the project's second issue: multiple of ripgrep's time.
 const AIM: f64 = 1.2;
 
 const FOLDERS: usize = 200;
@@ -69,7 +69,7 @@ pub fn measure(table: &mut Table) -> Result<()> {
         let ratio = Figures::of(pairs.map(|(ours, theirs)| ours.as_secs_f64() / theirs.as_secs_f64()))?;
         table.told(format!("{what}: Octo"), Unit::Milliseconds, octo);
         table.told(format!("{what}: `rg`"), Unit::Milliseconds, rg);
-        // Of the medians, as the two above.
+        // The ratio of the medians, like the two above.
         let ratio = Figures { median: octo.median / rg.median, ..ratio };
         table.aimed(format!("{what}: Octo to `rg`"), Unit::Times, ratio, AIM);
     }
@@ -96,7 +96,7 @@ fn octo(tree: &Path, question: &Question) -> Result<(Duration, u64)> {
         file_pattern: None,
         case: question.case,
         context: 0,
-        // Everything is given, as `rg` gives it.
+        // Without a limit, like `rg`.
         max_files: usize::MAX,
         max_matches_per_file: usize::MAX,
         max_matches: usize::MAX,
@@ -128,8 +128,8 @@ fn rg(tree: &Path, question: &Question) -> Result<(Duration, u64)> {
     Ok((took, output.stdout.iter().filter(|byte| **byte == b'\n').count() as u64))
 }
 
-/// Makes the tree, always the same, and says how many bytes it has. Every tenth folder has files that its
-/// `.gitignore` leaves out; the searches agree only if both do so.
+/// Creates the tree, always the same, and returns its size in bytes. Every tenth folder has files that its
+/// `.gitignore` excludes; the searches agree only if both honour it.
 fn grow(tree: &Path) -> Result<usize> {
     let mut written = 0;
     for folder in 0..FOLDERS {
@@ -149,7 +149,7 @@ fn grow(tree: &Path) -> Result<usize> {
     Ok(written)
 }
 
-/// A file that reads like code from afar.
+/// Returns a file that resembles code.
 fn source(number: usize) -> String {
     const WORDS: [&str; 48] = [
         "let", "fn", "match", "if", "else", "return", "struct", "impl", "pub", "mut", "self", "value",

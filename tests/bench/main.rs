@@ -1,7 +1,7 @@
-//! Figures of this build on this machine, all of one run, as a Markdown table. `cargo xtask bench` runs it.
+//! Figures of this build on this machine, all from one run, as a Markdown table. `cargo xtask bench` runs it.
 //!
-//! They gate nothing, since they depend on the machine. What they are taken from is made anew each time and is
-//! the same each time: a home of 10,000 sessions, a tree of 20,000 files, a scripted model.
+//! They gate nothing, because they depend on the machine. Their input is recreated identically each time: a
+//! home of 10,000 sessions, a tree of 20,000 files, a scripted model.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is what it says to the person")]
 
@@ -23,7 +23,7 @@ use seed::Seeded;
 use std::{process::ExitCode, time::Instant};
 use table::Table;
 
-/// What can be measured by itself.
+/// Parts that can be measured separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Sessions,
@@ -66,7 +66,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The parts that are named on the command line; all if none is. Cargo adds options of its own, and `tasks` has some.
+/// Returns the parts named on the command line, or all. Cargo adds its own options, and `tasks` has some.
 fn chosen() -> Result<Vec<(&'static str, Part)>> {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let known = |word: &String| PARTS.iter().any(|(name, _)| name == word);
@@ -103,7 +103,7 @@ async fn measure(parts: &[(&str, Part)]) -> Result<(Table, String)> {
     Ok((table, machine))
 }
 
-/// The one home that all parts share which need a full one.
+/// Returns the filled home shared by all parts that need one.
 async fn filled(home: &mut Option<Seeded>) -> Result<&Seeded> {
     if home.is_none() {
         say("filling a home with 10,000 sessions");
@@ -112,7 +112,7 @@ async fn filled(home: &mut Option<Seeded>) -> Result<&Seeded> {
     home.as_ref().context("it was filled above")
 }
 
-/// Says how far it is. Standard output is the table's.
+/// Reports progress on standard error; standard output is for the table.
 fn say(what: &str) {
     eprintln!("    {what}");
 }

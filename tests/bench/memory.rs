@@ -1,4 +1,4 @@
-//! What the processes of an application take of the memory.
+//! Memory of an application's processes.
 
 use anyhow::{Result, ensure};
 use octo_testkit::processes::{Memory, family, program};
@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 
 pub use octo_testkit::processes::stat;
 
-/// The proportional memory (PSS: what is shared counts in parts) of a process and all its descendants, in
-/// millions of bytes, summed by the name of the program.
+/// Returns the proportional memory (PSS: shared memory counts proportionally) of a process and all its
+/// descendants, in millions of bytes, summed by program name.
 ///
 /// # Errors
-/// When the process itself is gone or may not be looked at.
+/// When the process itself is gone or may not be inspected.
 pub fn proportional(process: u32) -> Result<BTreeMap<String, f64>> {
     ensure!(Memory::of(process).is_some(), "the memory of process {process} cannot be looked at");
     let mut sums = BTreeMap::new();
     for id in family(process) {
-        // A descendant that has just ended takes nothing.
+        // A descendant that has just ended uses nothing.
         let (Some(name), Some(memory)) = (program(id), Memory::of(id)) else { continue };
         *sums.entry(name).or_default() += megabytes(memory);
     }

@@ -13,19 +13,19 @@ use std::sync::Arc;
 
 /// Sessions in the home.
 pub const SESSIONS: usize = 10_000;
-/// Messages in each of them but the long one.
+/// Messages in each session except the long one.
 const SHORT: usize = 8;
 /// Messages in the long one.
 pub const LONG: usize = 10_000;
-/// Its last turns that are in its context.
+/// Number of its last turns that are in its context.
 const SEEN: usize = 20;
-/// Sessions that are stored at once.
+/// Sessions stored per transaction.
 const TOGETHER: usize = 100;
 
-/// A word that is in one message only, with the Chinese one beside it.
+/// A word that occurs in one message only, followed by its Chinese counterpart.
 pub const RARE: &str = "needle 针线";
 
-/// The home, and the session in it that is long.
+/// The home with its long session.
 pub struct Seeded {
     /// The home.
     pub home: TempHome,
@@ -33,7 +33,7 @@ pub struct Seeded {
     pub long: SessionId,
 }
 
-/// Starts the core on a home as the window does, but for the keychain: the person's own is left alone.
+/// Starts the core on a home as the window does, but without the keychain: the person's own is left alone.
 ///
 /// # Errors
 /// When it does not start.
@@ -64,14 +64,14 @@ pub async fn add_model(octo: &Octo, base_url: String) -> Result<ModelId> {
     Ok(octo.call(SaveModel { draft }).await?.id)
 }
 
-/// Fills a home, always with the same.
+/// Fills a home with fixed content.
 ///
 /// # Errors
 /// When it cannot be written.
 pub async fn home() -> Result<Seeded> {
     let home = TempHome::new();
     let octo = start(&home).await?;
-    // Nothing listens there, and nothing asks.
+    // Nothing listens there, and nothing sends requests.
     let model = add_model(&octo, "http://127.0.0.1:9/v1".to_owned()).await?;
     octo.shutdown().await;
 
@@ -127,8 +127,8 @@ fn short(tx: &mut Tx<'_>, info: SessionInfo, n: usize) -> Result<(), StoreError>
     Ok(())
 }
 
-/// Turns of four messages: the person asks, the model calls a tool, it answers, the model says what it found. What the
-/// model still sees are the last [`SEEN`], as after compactions.
+/// Stores turns of four messages: the person asks, the model calls a tool, it answers, the model reports. The
+/// model still sees the last [`SEEN`], as after compactions.
 fn long_session(tx: &mut Tx<'_>, info: SessionInfo, model: ModelId) -> Result<(), StoreError> {
     let id = info.id;
     create(tx, info)?;
@@ -201,7 +201,7 @@ fn message(turn: TurnId, role: Role, origin: Origin, blocks: Vec<Block>) -> Mess
     Message { id: MessageId::new(), turn, role, blocks, meta }
 }
 
-/// Words in a fixed disorder.
+/// Returns words in a fixed pseudorandom order.
 pub fn words(seed: usize, count: usize) -> String {
     const WORDS: [&str; 24] = [
         "build",
@@ -238,7 +238,7 @@ pub fn words(seed: usize, count: usize) -> String {
 pub struct Disorder(u64);
 
 impl Disorder {
-    /// Another series for each seed.
+    /// Creates a different series for each seed.
     pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(2_654_435_761).wrapping_add(12_345))
     }

@@ -1,4 +1,4 @@
-//! Opening, listing and searching, through the core's own door: what a window waits for.
+//! Opening, listing and searching through the core's public API: the times a window waits for.
 
 use crate::{
     seed::{self, LONG, RARE, SESSIONS, Seeded},
@@ -9,11 +9,11 @@ use octo_core::Octo;
 use octo_protocol::{Call, ListSessions, SearchSessions, Snapshot, Topic, Update};
 use std::time::{Duration, Instant};
 
-/// Runs that count. One before them fills the caches.
+/// Measured runs. A run before them fills the caches.
 const RUNS: usize = 9;
-/// Aim of the project's second issue for a session of 10,000 messages, in milliseconds.
+/// Goal of the project's second issue for a session of 10,000 messages, in milliseconds.
 const OPEN: f64 = 200.0;
-/// Its aim for a search among 10,000 sessions, in milliseconds.
+/// Its goal for a search among 10,000 sessions, in milliseconds.
 const SEARCH: f64 = 30.0;
 
 /// Adds the rows.
@@ -69,7 +69,7 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
     Ok(())
 }
 
-/// From the request to the first batch, which is the snapshot.
+/// Measures from the request to the first batch, which is the snapshot.
 async fn open(octo: &Octo, seeded: &Seeded) -> Result<Duration> {
     let began = Instant::now();
     let mut subscription = octo.subscribe(Topic::Session { id: seeded.long }).await?;

@@ -1,34 +1,34 @@
-//! The table that is printed: figures with what was aimed for, and the machine they were taken on.
+//! The printed table: figures with their goals, and the machine they were measured on.
 
 use anyhow::{Result, bail};
 use std::{fmt, fs, thread, time::Duration};
 
-/// What a number counts.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Milliseconds.
     Milliseconds,
     /// Millions of bytes.
     Megabytes,
-    /// How many times as much.
+    /// A ratio.
     Times,
 }
 
-/// What several runs gave.
+/// Statistics of several runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
-    /// The one in the middle.
+    /// The median.
     pub median: f64,
     /// The smallest.
     pub min: f64,
     /// The largest.
     pub max: f64,
-    /// How many there were.
+    /// The number of runs.
     pub runs: usize,
 }
 
 impl Figures {
-    /// Of the numbers of several runs.
+    /// Computes the statistics of several runs.
     ///
     /// # Errors
     /// When there are none.
@@ -42,7 +42,7 @@ impl Figures {
         Ok(Self { median, min: *min, max: *max, runs: runs.len() })
     }
 
-    /// Of durations, in milliseconds.
+    /// Computes the statistics of durations, in milliseconds.
     ///
     /// # Errors
     /// When there are none.
@@ -63,17 +63,17 @@ struct Row {
     what: String,
     unit: Unit,
     figures: Figures,
-    /// The median is to stay below this.
+    /// Upper limit for the median, if there is one.
     aim: Option<f64>,
 }
 
 impl Table {
-    /// Adds a figure whose median is aimed to stay below `aim`.
+    /// Adds a figure with the goal that its median stays below `aim`.
     pub fn aimed(&mut self, what: impl Into<String>, unit: Unit, figures: Figures, aim: f64) {
         self.rows.push(Row { what: what.into(), unit, figures, aim: Some(aim) });
     }
 
-    /// Adds a figure that is only told.
+    /// Adds a figure without a goal.
     pub fn told(&mut self, what: impl Into<String>, unit: Unit, figures: Figures) {
         self.rows.push(Row { what: what.into(), unit, figures, aim: None });
     }
@@ -103,7 +103,7 @@ impl fmt::Display for Table {
 }
 
 impl Unit {
-    /// Three figures, which is more than two runs ever agree on.
+    /// Formats a number with three digits; two runs never agree on more.
     fn say(self, number: f64) -> String {
         let digits = if number < 10.0 {
             2
@@ -128,8 +128,8 @@ impl Unit {
     }
 }
 
-/// When and on what the figures are taken, as far as the system says. Asked before the first of them, since the
-/// load is part of it.
+/// Returns the date and the machine's description, if the system provides it. Called before the first figure,
+/// because the load is part of it.
 pub fn machine() -> String {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let mut parts = vec![

@@ -1,10 +1,10 @@
-//! Three real tasks, from a folder with a few files to what a person asked for: a slide deck, a marketing plan, a
-//! content pipeline.
+//! Three real tasks, from a folder with a few files to the result a person asked for: a slide deck, a marketing
+//! plan, a content pipeline.
 //!
-//! The real core works on each in a throw-away folder, in autonomous mode, with the model that is named on the
-//! command line, by whoever has a key for it. What every call used, cost and took is read from the ledger into
-//! `calls.csv`; `report.md` sums it up and says of what was made whether it holds what can be checked without an
-//! opinion. Without a model the same is shown with the scripted server.
+//! The real core works on each in a temporary folder, in autonomous mode, with the model named on the command
+//! line, by anyone who has a key for it. Usage, cost and duration of every call are read from the ledger into
+//! `calls.csv`; `report.md` summarizes it and checks the results where that needs no opinion. Without a model
+//! the scripted server shows the same.
 
 mod checks;
 mod given;
@@ -34,16 +34,16 @@ use tokio::{sync::broadcast::error::RecvError, time::timeout};
 
 /// A task that takes longer is stopped.
 const PATIENCE: Duration = Duration::from_secs(45 * 60);
-/// A stopped turn that takes longer hangs.
+/// A stopped turn that takes longer counts as hung.
 const STOPPING: Duration = Duration::from_secs(60);
-/// What a question is answered with.
+/// Answer to every question.
 const DECIDE: &str = "Nobody is there to answer. Decide yourself, say what you assumed, and go on.";
 
 /// Runs the tasks and adds their report.
 ///
 /// # Errors
-/// When the command line is wrong, the application does not do its part, or a check fails that the scripted server's
-/// answers must pass.
+/// When the command line is wrong, the application does not do its part, or a check fails that the scripted
+/// server's answers must pass.
 pub async fn measure(table: &mut Table) -> Result<()> {
     let options = Options::read(std::env::args())?;
     let folder = options.out.join(jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%S").to_string());
@@ -107,7 +107,7 @@ async fn perform(task: &Task, options: &Options, folder: &Path) -> Result<Done> 
     Ok(Done { task: task.name, end, took, turns, calls, spending, files, checks: (task.check)(&kept) })
 }
 
-/// The turn, to its end. Nobody is asked anything.
+/// Runs the turn to its end, without asking a person.
 async fn work(octo: &Octo, home: &TempHome, prompt: &str) -> Result<(SessionId, TurnEnd)> {
     let mut events = octo.events();
     let started = octo
@@ -155,7 +155,7 @@ async fn answer(octo: &Octo, session: SessionId, question: &Question) -> Result<
     Ok(())
 }
 
-/// How many turns there were, their calls, and what the session spent in all.
+/// Returns the number of turns, their calls, and the session's total spending.
 async fn ledger(octo: &Octo, session: SessionId) -> Result<(usize, Vec<BilledCall>, Spending)> {
     let snapshot = octo.call(OpenSession { session }).await?;
     let mut calls = Vec::new();
@@ -165,7 +165,7 @@ async fn ledger(octo: &Octo, session: SessionId) -> Result<(usize, Vec<BilledCal
     Ok((snapshot.page.turns.len(), calls, snapshot.spending))
 }
 
-/// Copies the folder of a task, and names what was not there before, with its bytes.
+/// Copies the folder of a task, and returns the new files with their sizes.
 fn keep(from: &Path, to: &Path, task: &Task) -> Result<Vec<(String, u64)>> {
     let mut made = Vec::new();
     let mut folders = vec![PathBuf::new()];

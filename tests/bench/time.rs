@@ -1,4 +1,4 @@
-//! What the pictures around a command cost in a large repository.
+//! The cost of the snapshots around a command in a large repository.
 
 use crate::table::{Figures, Table, Unit};
 use anyhow::{Context as _, Result, ensure};
@@ -13,14 +13,14 @@ use std::{
 
 const FOLDERS: usize = 1_000;
 const FILES_IN_EACH: usize = 100;
-/// Commands that count. One before them fills the caches.
+/// Measured commands. A command before them fills the caches.
 const COMMANDS: usize = 15;
 /// Files a command changes.
 const CHANGED: usize = 5;
-/// The aim of the project's fourth issue for a warm picture, in milliseconds.
+/// The goal of the project's fourth issue for a warm snapshot, in milliseconds.
 const AIM: f64 = 150.0;
 
-/// Adds the rows. Blocking: on a thread of its own.
+/// Adds the rows. Blocking: run it on a separate thread.
 ///
 /// # Errors
 /// When something is not recorded.
@@ -87,7 +87,7 @@ fn figures(runs: &[Duration]) -> Result<Figures> {
     Figures::of_times(runs.get(1..).context("runs")?)
 }
 
-/// Makes the tree, always the same, and says how many bytes it has.
+/// Creates the tree, always the same, and returns its size in bytes.
 fn grow(folder: &Path) -> Result<u64> {
     let mut bytes = 0;
     for number in 0..FOLDERS {
@@ -124,7 +124,7 @@ fn session_in(id: SessionId, folder: &Path) -> NewSession {
     NewSession { info, system: String::new(), toolset }
 }
 
-/// A line of what the system says of this process, in millions of bytes.
+/// Returns a field of this process's `status`, in millions of bytes.
 fn memory(line: &str) -> Result<f64> {
     let status = fs::read_to_string("/proc/self/status")?;
     let found = status.lines().find_map(|it| it.strip_prefix(line)).context("a line of memory")?;
@@ -132,7 +132,7 @@ fn memory(line: &str) -> Result<f64> {
     Ok(kibibytes * 1024.0 / 1e6)
 }
 
-/// Lets the peak begin anew. Where that may not be done, the figure holds what came before it, too.
+/// Resets the peak memory. If that is not permitted, the figure includes the earlier peak.
 fn forget_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }

@@ -1,4 +1,4 @@
-//! What Octo itself costs between two calls of the model.
+//! Octo's own overhead between two model calls.
 
 use crate::{
     seed,
@@ -15,22 +15,22 @@ use std::time::Duration;
 
 /// Tool calls in a turn.
 const CALLS: usize = 60;
-/// Turns, each in a home of its own.
+/// Turns, each in a separate home.
 const TURNS: usize = 5;
-/// The aim of the project's second issue, in milliseconds.
+/// The goal of the project's second issue, in milliseconds.
 const AIM: f64 = 3.0;
-/// A turn that takes longer hangs.
+/// A longer turn counts as hung.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What goes before the calls, in words of some seven bytes.
+/// Size of the context before the calls, in words of some seven bytes.
 const CONTEXTS: [(&str, usize); 2] = [("a new session", 10), ("a session of about 400 kB", 57_000)];
 
 /// Adds the rows.
 ///
 /// # Errors
-/// When a turn does not go as scripted.
+/// When a turn deviates from the script.
 pub async fn measure(table: &mut Table) -> Result<()> {
-    // The first one in a process pays for what is set up once.
+    // The first turn in a process includes one-time setup.
     turn(CONTEXTS[0].1).await?;
     for (context, words) in CONTEXTS {
         let mut overheads = Vec::new();
@@ -47,17 +47,17 @@ pub async fn measure(table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// The gaps of one turn.
+/// Returns the gaps between calls of one turn.
 async fn turn(words: usize) -> Result<Vec<Duration>> {
     let home = TempHome::new();
-    // The number is ignored; it keeps the calls from being the same one again and again.
+    // The number is ignored; it makes the calls differ from each other.
     let script = (0..CALLS).fold(Script::new(), |script, number| {
         script.call("todo_manager", json!({ "action": "list", "id": number }))
     });
     let server = ModelServer::start(script.text("Done."));
     let octo = seed::start(&home).await?;
     seed::add_model(&octo, server.url()).await?;
-    // So long a turn would end with a look at what it decided, which is a call of its own.
+    // Such a long turn would end with a look back, which is a separate call.
     let library =
         LibrarySettings { propose: Switch::Off, remember: Switch::Off, ..LibrarySettings::default() };
     let patch = SettingsPatch { library: Some(library), ..SettingsPatch::default() };

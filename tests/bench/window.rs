@@ -1,5 +1,4 @@
-//! From the start of the process to a window that shows its page and takes a key, and what it then takes of
-//! the memory.
+//! From the start of the process to a window that shows its page and accepts a key, and its memory afterwards.
 
 use crate::{
     memory, say,
@@ -17,25 +16,25 @@ use std::{
     time::Duration,
 };
 
-/// Starts that count. One before them fills the caches.
+/// Measured starts. A start before them fills the caches.
 const RUNS: usize = 7;
-/// The aim of the project's second issue for a painted window, in milliseconds.
+/// The goal of the project's second issue for a painted window, in milliseconds.
 const PAINTED: f64 = 1_000.0;
-/// How much later than a plain Tauri window it is aimed to be painted, in milliseconds (the last issue's aim).
+/// Maximum delay compared with a plain Tauri window, in milliseconds (the last issue's goal).
 const LATER: f64 = 300.0;
-/// How much more memory than a plain Tauri window it is aimed to take, in millions of bytes (the last issue's aim).
+/// Maximum additional memory compared with a plain Tauri window, in millions of bytes (the last issue's goal).
 const MORE: f64 = 60.0;
-/// How long it is left alone before its memory is looked at.
+/// How long it is idle before its memory is measured.
 const IDLE: Duration = Duration::from_secs(5);
-/// Starts from the disk: what the program is made of is not in memory yet.
+/// Cold starts: the program's files are not in memory yet.
 const COLD_RUNS: usize = 3;
-/// Ticks of the clock in which the kernel says when a process began (`USER_HZ`, 100 on every Linux there is).
+/// Clock ticks per second in which the kernel reports a process's start (`USER_HZ`, 100 on every Linux).
 const TICKS: f64 = 100.0;
 
 /// Adds the rows.
 ///
 /// # Errors
-/// When the window does not come, or there is no desktop to be had.
+/// When the window does not open, or no desktop is available.
 pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
     if !cfg!(target_os = "linux") {
         say("the window is only measured on Linux: only there is a private desktop");
@@ -48,7 +47,7 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
     let plain = PathBuf::from(plain);
     let (mut painted, mut later) = (Vec::new(), Vec::new());
     let (mut memories, mut more): (Vec<BTreeMap<String, f64>>, Vec<f64>) = (Vec::new(), Vec::new());
-    // One after the other, so that what else the machine does meets both.
+    // Alternating, so that other load of the machine affects both.
     for _ in 0..=RUNS {
         let (least, least_memory) = bare(BareApplication::start_other(&desktop, &plain)?)?;
         let (took, memory) = bare(BareApplication::start(&desktop, &home)?)?;
@@ -100,7 +99,7 @@ pub async fn measure(table: &mut Table, seeded: &Seeded) -> Result<()> {
     Ok(())
 }
 
-/// How much room it takes: the program that is measured, and the packages that were built before, if any.
+/// Adds the disk sizes: of the measured program, and of packages built before, if any.
 fn sizes(table: &mut Table) -> Result<()> {
     let size = |path: &Path| -> Result<Figures> {
         let bytes = fs::metadata(path).with_context(|| path.display().to_string())?.len();
@@ -120,7 +119,7 @@ fn sizes(table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// A start as the person's, and the memory after a while.
+/// Measures a start like the person's, and the memory after a while.
 fn bare(mut app: BareApplication) -> Result<(Duration, BTreeMap<String, f64>)> {
     let took = app.painted()?;
     thread::sleep(IDLE);
@@ -130,8 +129,8 @@ fn bare(mut app: BareApplication) -> Result<(Duration, BTreeMap<String, f64>)> {
     Ok((took, memory))
 }
 
-/// A start whose program and libraries are read from the disk: those an earlier start had are put out of memory, as
-/// far as no other program of the machine has them.
+/// Measures a start whose program and libraries are read from the disk: those of an earlier start are evicted
+/// from memory, unless other programs of the machine use them.
 fn from_disk(desktop: &Desktop, home: &Path) -> Result<Duration> {
     let mut app = BareApplication::start(desktop, home)?;
     app.painted()?;
@@ -140,7 +139,7 @@ fn from_disk(desktop: &Desktop, home: &Path) -> Result<Duration> {
     let files: BTreeSet<&str> =
         maps.lines().filter_map(|line| line.find('/').and_then(|at| line.get(at..))).collect();
     for file in files.into_iter().filter(|file| Path::new(file).is_file()) {
-        // GNU's dd asks the system to forget a file it reads nothing of.
+        // GNU's dd asks the system to drop a file's cache without reading it.
         let mut dd = Command::new("dd");
         dd.arg(format!("if={file}")).args(["iflag=nocache", "count=0", "status=none"]);
         ensure!(dd.status().context("dd")?.success(), "{file} could not be put out of memory");
@@ -151,8 +150,8 @@ fn from_disk(desktop: &Desktop, home: &Path) -> Result<Duration> {
     Ok(took)
 }
 
-/// A start with a driver, which types into the message's field and reads it: when the page says it first
-/// painted something, and when the key was there.
+/// Measures a start with a driver, which types into the message field and reads it: when the page first
+/// painted, and when the key arrived.
 async fn driven(desktop: &Desktop, home: &Path) -> Result<(Duration, Duration)> {
     let app = Application::open(desktop, home, Theme::Light).await?;
     app.type_into("composer", "x").await?;
@@ -169,7 +168,7 @@ async fn driven(desktop: &Desktop, home: &Path) -> Result<(Duration, Duration)> 
     Ok((content, key))
 }
 
-/// How long a process has run, to about a hundredth of a second.
+/// Returns how long a process has run, to about a hundredth of a second.
 fn age(process: u32) -> Result<Duration> {
     let uptime = fs::read_to_string("/proc/uptime")?;
     let now: f64 = uptime.split(' ').next().context("the time since the start of the machine")?.parse()?;

@@ -1,4 +1,4 @@
-//! Which crate may know which.
+//! Which crate may depend on which.
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package, PackageId};
 use std::{
@@ -6,7 +6,7 @@ use std::{
     sync::LazyLock,
 };
 
-/// The house from the ground up. A crate may depend on the floors below its own, never on its own or above.
+/// The layers, from the bottom up. A crate may depend on lower layers, never on its own or higher ones.
 const FLOORS: &[&[&str]] = &[
     &["octo-protocol"],
     &["octo-store", "octo-llm", "octo-documents", "octo-desktop"],
@@ -19,10 +19,10 @@ const FLOORS: &[&[&str]] = &[
     &["octo"],
 ];
 
-/// Crates that serve tests or building: nothing that is shipped depends on them.
+/// Crates for tests or building: no shipped crate depends on them.
 const BESIDE: &[&str] = &["octo-testkit", "octo-tests", "xtask"];
 
-/// What only the root package may know. A name ending in `*` stands for all that begin so.
+/// Crates only the root package may depend on. A name ending in `*` is a prefix.
 const DESKTOP: &[&str] =
     &["tauri*", "wry", "tao", "muda", "gtk*", "gdk*", "webkit2gtk*", "javascriptcore-rs*"];
 
@@ -35,12 +35,12 @@ fn members() -> impl Iterator<Item = &'static Package> {
     METADATA.workspace_packages().into_iter()
 }
 
-/// Crates a package is built from, by kind of dependency.
+/// Returns the crates a package is built from, by kind of dependency.
 fn direct(package: &Package, kinds: &[DependencyKind]) -> BTreeSet<String> {
     package.dependencies.iter().filter(|it| kinds.contains(&it.kind)).map(|it| it.name.clone()).collect()
 }
 
-/// Everything that ends up in a package, itself included.
+/// Returns everything that ends up in a package, itself included.
 fn reached(from: &PackageId, kinds: &[DependencyKind]) -> HashSet<&'static PackageId> {
     let resolve = METADATA.resolve.as_ref().expect("a resolved graph");
     let nodes: HashMap<_, _> = resolve.nodes.iter().map(|node| (&node.id, node)).collect();
@@ -50,7 +50,7 @@ fn reached(from: &PackageId, kinds: &[DependencyKind]) -> HashSet<&'static Packa
         if !seen.insert(&node.id) {
             continue;
         }
-        // Only what the package itself asks for may be for tests; what that needs is needed.
+        // Only the package's own dependencies may be for tests; their dependencies are always needed.
         let kinds = if node.id == *from { kinds } else { &[DependencyKind::Normal, DependencyKind::Build] };
         let wanted =
             node.deps.iter().filter(|dep| dep.dep_kinds.iter().any(|kind| kinds.contains(&kind.kind)));

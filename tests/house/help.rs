@@ -1,9 +1,9 @@
-//! The documents of the skill `product-help` name only what the app has.
+//! The documents of the skill `product-help` mention only things the app has.
 //!
 //! They mark each name in inline code: `setting:trash.days`, `page:browser`, `command:/undo`, `key:Ctrl+K`,
 //! `path:~/.octo/policy.toml`, `cli:exec`, `line:when` of a task's file, `link:octo://new?prompt=…`, and
-//! `word:side.trash` behind the bold words a person sees. Each kind is looked up where the app itself has it; a name
-//! without a mark is a fault too.
+//! `word:side.trash` after the bold words a person sees. Each kind is looked up where the app itself defines
+//! it; a name without a mark is a fault too.
 
 use octo_protocol::Settings;
 use octo_tools::SETTINGS_PAGES;
@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What is looked into.
+/// The app's sources in which names are looked up.
 struct App {
     settings: Value,
     words: Value,
@@ -35,7 +35,7 @@ impl App {
                 shown.contains("/tests/") || shown.ends_with("/tests.rs") || shown.contains("octo-testkit");
             if shown.ends_with(".rs") && shown.contains("/src/") && !is_test {
                 let text = fs::read_to_string(&path).unwrap();
-                // What only tests name does not count.
+                // Names that occur only in tests do not count.
                 sources.push_str(text.split("#[cfg(test)]\nmod tests {").next().unwrap());
             }
         }
@@ -50,7 +50,7 @@ impl App {
         }
     }
 
-    /// The pages of the settings, by their words.
+    /// Returns the pages of the settings, by their words.
     fn pages(&self) -> Vec<&str> {
         let words = self.words.as_object().into_iter().flatten();
         words.filter_map(|(key, _)| key.strip_prefix("settings.page.")).collect()
@@ -60,7 +60,7 @@ impl App {
         self.words.get(key)?.as_str()
     }
 
-    /// What is wrong with a piece of inline code that follows `before`.
+    /// Returns the fault of a piece of inline code that follows `before`, if any.
     fn fault(&self, code: &str, before: &str) -> Option<String> {
         let missing = |what: &str| Some(format!("there is no {what} {code}"));
         match code.split_once(':') {
@@ -141,7 +141,7 @@ impl App {
         }
     }
 
-    /// A link whose first word and whose every parameter are understood.
+    /// Returns whether a link's first word and every parameter are understood.
     fn has_link(&self, name: &str) -> bool {
         let Some(rest) = name.strip_prefix("octo://") else { return false };
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -164,14 +164,14 @@ impl App {
     }
 }
 
-/// The keys of the page's list of shortcuts, as they are written where Ctrl commands.
+/// Returns the keys in the page's list of shortcuts, as written where Ctrl is the modifier.
 fn keys(list: &str) -> Vec<String> {
     let lists = list.split("keys: [").skip(1).filter_map(|rest| rest.split(']').next());
     let quoted = lists.flat_map(|keys| keys.split('"').skip(1).step_by(2));
     quoted.map(|key| key.replace("Mod", "Ctrl")).collect()
 }
 
-/// The bold words right before a mark in brackets: `**Trash** (`.
+/// Returns the bold words right before a mark in parentheses: `**Trash** (`.
 fn bold(before: &str) -> Option<&str> {
     before.strip_suffix("** (")?.rsplit_once("**").map(|(_, words)| words)
 }
@@ -258,7 +258,7 @@ fn the_help_names_every_command_and_every_key() {
     let app = App::read();
     let text = fs::read_to_string(root().join("skills/product-help/docs/commands.md")).unwrap();
     let words = app.words.as_object().unwrap();
-    // What follows a further dot is about a command.
+    // Text after a further dot is about a command.
     let commands =
         words.keys().filter_map(|key| key.strip_prefix("command.").filter(|name| !name.contains('.')));
     let missing: Vec<_> = commands.filter(|name| !text.contains(&format!("`command:/{name}`"))).collect();

@@ -1,4 +1,4 @@
-//! Under which licences the code that Octo is built from may be, and where it comes from.
+//! The permitted licences and sources of the code Octo is built from.
 
 use cargo_metadata::MetadataCommand;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use spdx::{Expression, LicenseReq, ParseMode};
 use std::{fs, path::Path, sync::LazyLock};
 use toml_edit::DocumentMut;
 
-/// The list, by the names of licences; what is added to one by an exception only allows more.
+/// The list, by the names of licences; an exception for a crate only allows more.
 static ALLOWED: LazyLock<Vec<String>> = LazyLock::new(|| {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deny.toml");
     let rules: DocumentMut = fs::read_to_string(file).expect("deny.toml").parse().expect("TOML");
@@ -56,7 +56,7 @@ fn every_crate_is_of_this_project_or_of_the_registry() {
 fn every_package_in_the_page_has_an_allowed_licence() {
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui/package-lock.json");
     let lock: Value = serde_json::from_str(&fs::read_to_string(lock).expect("the lock file")).expect("JSON");
-    // What is only built or tested with is not part of the page.
+    // Packages used only to build or test are not part of the page.
     let shipped: Vec<(&String, &Value)> = lock["packages"]
         .as_object()
         .expect("packages")

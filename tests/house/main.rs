@@ -1,4 +1,4 @@
-//! The rules of the house: what must hold of the source itself, whatever the code does.
+//! The project's rules for the source itself, independent of its behaviour.
 
 #[cfg(test)]
 mod dependencies;

@@ -1,4 +1,4 @@
-//! What the source files themselves must keep to.
+//! Rules for the source files.
 
 use std::{
     collections::BTreeSet,
@@ -7,10 +7,10 @@ use std::{
     sync::LazyLock,
 };
 
-/// A file longer than this is about more than one thing.
+/// A file longer than this covers more than one subject.
 const LONGEST: usize = 800;
 
-/// Crates that exist to write: the files of the person, the database, and what tests need.
+/// Crates whose purpose is writing: the person's files, the database, and files for tests.
 const WRITERS: &[&str] = &[
     "src-tauri/crates/octo-workspace/",
     "src-tauri/crates/octo-store/",
@@ -19,7 +19,7 @@ const WRITERS: &[&str] = &[
     "tests/",
 ];
 
-/// Single files beside those crates that may write, each with its reason.
+/// Single files, outside those crates, that may write, each with its reason.
 const MAY_WRITE: &[(&str, &str)] = &[
     (
         "src-tauri/crates/octo-core/src/browsing/fetching/guard.rs",
@@ -72,7 +72,7 @@ const MAY_WRITE: &[(&str, &str)] = &[
     ),
 ];
 
-/// What writes to a disk.
+/// Functions that write to a disk.
 const WRITES: &[&str] = &[
     "fs::write",
     "fs::rename",
@@ -93,7 +93,7 @@ const WRITES: &[&str] = &[
     ".persist(",
 ];
 
-/// The same names when they are imported from `fs` in a list.
+/// The same names when imported from `fs` in a list.
 const IMPORTED: &[&str] = &[
     "write",
     "rename",
@@ -106,12 +106,12 @@ const IMPORTED: &[&str] = &[
     "hard_link",
 ];
 
-/// Marks of work put off. Written apart, so that this file holds none.
+/// Marks of postponed work. Written in parts, so that this file contains none.
 const PUT_OFF: &[&str] =
     &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("todo", "!"), concat!("unimplemented", "!")];
 
-/// What is never said to a browser: pages notice the first, and the others take away what protects its person. By the
-/// names of the protocol and of its types, without gaps.
+/// Commands never sent to a browser: pages notice the first, and the others remove its person's protection.
+/// Names of the protocol and its types, without gaps.
 const NEVER_SAID: &[&str] = &[
     "Runtime.enable",
     "runtime::EnableParams",
@@ -123,7 +123,7 @@ const NEVER_SAID: &[&str] = &[
     "SetBypassCspParams",
 ];
 
-/// Modules of the protocol of which none is enabled.
+/// Modules of the protocol that are never enabled.
 const NEVER_ENABLED: &[&str] = &["runtime::{", "fetch::{"];
 
 struct Source {
@@ -137,7 +137,7 @@ impl Source {
         extensions.iter().any(|extension| self.path.ends_with(extension))
     }
 
-    /// Whether the whole file is tests: by its place, or because it is only built for them.
+    /// Returns whether the whole file is tests: by its path, or because it is only built for them.
     fn is_test(&self) -> bool {
         let name = self.path.rsplit('/').next().unwrap_or_default();
         self.path.starts_with("tests/")
@@ -147,7 +147,7 @@ impl Source {
             || ONLY_FOR_TESTS.contains(&self.path)
     }
 
-    /// The files that this one declares and builds only for tests.
+    /// Returns the files that this one declares and builds only for tests.
     fn declared_for_tests(&self) -> Vec<String> {
         let (folder, name) = self.path.rsplit_once('/').unwrap_or_default();
         let stem = name.strip_suffix(".rs").unwrap_or(name);
@@ -164,7 +164,7 @@ impl Source {
         names.map(|name| format!("{below}/{name}.rs")).collect()
     }
 
-    /// The lines that are shipped: those before the tests at a Rust file's end.
+    /// Returns the shipped lines: those before the tests at a Rust file's end.
     fn shipped(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines: Vec<&str> = self.text.lines().collect();
         let tests = lines
@@ -175,7 +175,7 @@ impl Source {
     }
 }
 
-/// Every file of the project, as git would have it.
+/// Every file of the project, as git lists it.
 static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
     let root: PathBuf =
         fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).expect("the checkout");
@@ -317,7 +317,7 @@ fn no_work_is_put_off_in_a_comment() {
     assert!(found.is_empty(), "do it or file it:\n{}", found.join("\n"));
 }
 
-/// What a text says to a browser that is never said.
+/// Returns the forbidden browser command in a text, if any.
 fn said_wrongly<'line>(lines: impl Iterator<Item = &'line str>) -> Option<&'static str> {
     let code: String =
         lines.filter(|line| !is_comment(line)).flat_map(str::chars).filter(|c| !c.is_whitespace()).collect();

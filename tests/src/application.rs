@@ -17,13 +17,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long anything the page is waited for may take on a busy machine.
+/// Timeout for any change of the page on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Between two looks at the page: its driver has no way to be told.
+/// Polling interval: the driver cannot notify about changes.
 const BETWEEN: Duration = Duration::from_millis(25);
 
-/// Light or dark, as the desktop says it to applications.
+/// Light or dark, as the desktop reports it to applications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Theme {
     /// Light.
@@ -44,23 +44,23 @@ impl Application {
     /// Opens the binary named by `OCTO_APP` with `home` as Octo's home.
     ///
     /// # Errors
-    /// When it is not built, or the driver does not get hold of its page.
+    /// When it is not built, or the driver cannot attach to its page.
     pub async fn open(desktop: &Desktop, home: &Path, theme: Theme) -> Result<Self> {
         Self::open_program(desktop, &binary()?, home, theme).await
     }
 
-    /// Opens the binary named by `OCTO_APP` as a person does: its home is where it settled itself.
+    /// Opens the binary named by `OCTO_APP` as a person does: it chooses its own home.
     ///
     /// # Errors
-    /// As [`Application::open`].
+    /// Like [`Application::open`].
     pub async fn open_settled(desktop: &Desktop, theme: Theme) -> Result<Self> {
         Self::begin(desktop, &binary()?, &[], None, theme).await
     }
 
-    /// Opens any program with a webview, to compare with.
+    /// Opens any program with a webview, for comparison.
     ///
     /// # Errors
-    /// As [`Application::open`].
+    /// Like [`Application::open`].
     pub async fn open_program(desktop: &Desktop, program: &Path, home: &Path, theme: Theme) -> Result<Self> {
         Self::open_with(desktop, program, &[], home, theme).await
     }
@@ -100,11 +100,11 @@ impl Application {
         Ok(Self { client, driver, display: desktop.display()?, pictures })
     }
 
-    /// The first element with this `data-testid`, once it is there and shown. An attribute may follow:
-    /// `turn-end[data-end=stopped]`.
+    /// Returns the first element with this `data-testid`, once it exists and is visible. An attribute may
+    /// follow: `turn-end[data-end=stopped]`.
     ///
     /// # Errors
-    /// When it does not come.
+    /// When it does not appear.
     pub async fn find(&self, id: &str) -> Result<Element> {
         let selector = selector(id);
         self.until(&format!("{id} to appear"), async || {
@@ -132,13 +132,13 @@ impl Application {
     /// # Errors
     /// When the driver does not answer.
     pub async fn texts(&self, id: &str) -> Result<Vec<String>> {
-        // In one step, so that no element goes away between two.
+        // In one step, so that no element disappears in between.
         let all = "return [...document.querySelectorAll(arguments[0])].map((element) => element.innerText)";
         let texts = self.client.execute(all, vec![selector(id).into()]).await?;
         serde_json::from_value(texts).context("a list of texts")
     }
 
-    /// Opens the menu of a button and takes the entry that reads so.
+    /// Opens the menu of a button and chooses the entry with this label.
     ///
     /// # Errors
     /// When there is no such entry.
@@ -147,7 +147,7 @@ impl Application {
         self.pick(entry).await.with_context(|| format!("choosing in {id}"))
     }
 
-    /// Takes the entry that reads so from the menu that is open.
+    /// Chooses the entry with this label from the open menu.
     ///
     /// # Errors
     /// When there is no such entry.
@@ -158,12 +158,12 @@ impl Application {
         Ok(entry.click().await?)
     }
 
-    /// Clicks it, once it is there.
+    /// Clicks an element, once it exists.
     ///
     /// # Errors
-    /// When it does not come or cannot be clicked.
+    /// When it does not appear or cannot be clicked.
     pub async fn click(&self, id: &str) -> Result<()> {
-        // What is redrawn between the two is looked for again.
+        // An element redrawn between the two is looked up again.
         self.until(&format!("{id} to be clicked"), async || {
             self.find(id).await?.click().await.with_context(|| format!("clicking {id}"))?;
             Ok(Some(()))
@@ -171,38 +171,38 @@ impl Application {
         .await
     }
 
-    /// Replaces what is in it by this text, key by key.
+    /// Replaces a field's content with this text, key by key.
     ///
     /// # Errors
-    /// When it does not come or takes no text.
+    /// When it does not appear or accepts no text.
     pub async fn fill(&self, id: &str, text: &str) -> Result<()> {
         let field = self.find(id).await?;
         field.clear().await.with_context(|| format!("clearing {id}"))?;
         field.send_keys(text).await.with_context(|| format!("typing into {id}"))
     }
 
-    /// Types on, after what is in it.
+    /// Types text after a field's content.
     ///
     /// # Errors
-    /// When it does not come or takes no text.
+    /// When it does not appear or accepts no text.
     pub async fn type_into(&self, id: &str, text: &str) -> Result<()> {
         self.find(id).await?.send_keys(text).await.with_context(|| format!("typing into {id}"))
     }
 
-    /// The text of it, as the person reads it.
+    /// Returns an element's text, as the person reads it.
     ///
     /// # Errors
-    /// When it does not come.
+    /// When it does not appear.
     pub async fn text(&self, id: &str) -> Result<String> {
-        // The driver's own reading leaves out what is cut short by an ellipsis.
+        // The driver's own reading omits text cut off by an ellipsis.
         let read = self.find(id).await?.prop("innerText").await;
         Ok(read.with_context(|| format!("reading {id}"))?.unwrap_or_default().trim().to_owned())
     }
 
-    /// Waits until the text of it fulfils the condition, and returns it.
+    /// Waits until an element's text fulfils the condition, and returns it.
     ///
     /// # Errors
-    /// When that does not happen; the error holds the last text.
+    /// When that does not happen; the error contains the last text.
     pub async fn text_where(&self, id: &str, what: &str, holds: impl Fn(&str) -> bool) -> Result<String> {
         let last = std::cell::RefCell::new(String::new());
         let outcome = self
@@ -224,7 +224,7 @@ impl Application {
         self.client.execute(script, Vec::new()).await.with_context(|| format!("running {script}"))
     }
 
-    /// Runs a script in the page that calls its last argument when it is done, and returns what it was called with.
+    /// Runs a script in the page that calls its last argument when it is done, and returns that call's value.
     ///
     /// # Errors
     /// When the script throws.
@@ -242,14 +242,14 @@ impl Application {
         Ok(path)
     }
 
-    /// Saves a picture of the window as `<name>.png`, of the screen and not by the driver: without a graphics
-    /// card the driver's own never comes.
+    /// Saves a picture of the window as `<name>.png`, taken from the screen and not by the driver: without a
+    /// graphics card the driver's own never arrives.
     ///
     /// # Errors
     /// When it cannot be taken or written.
     pub async fn picture(&self, name: &str) -> Result<PathBuf> {
         let path = self.pictures.join(format!("{name}.png"));
-        // What the last change of the page asked for is painted before the frame after next.
+        // Painting requested by the page's last change is done before the frame after next.
         let painted =
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()))";
         self.client.execute_async(painted, Vec::new()).await.context("waiting for the page to be painted")?;
@@ -270,8 +270,7 @@ impl Application {
         .await
     }
 
-    /// Waits until `look` finds something. An element that was replaced while it was looked at is looked for
-    /// again.
+    /// Waits until `look` returns something. If an element was replaced meanwhile, `look` is called again.
     ///
     /// # Errors
     /// When nothing is found in time.
@@ -286,7 +285,7 @@ impl Application {
                 Err(error) => return Err(error.context(format!("waiting for {what}"))),
             }
             if began.elapsed() > PATIENCE {
-                // What the page showed says more than the name of what was missing.
+                // The page's content says more than the name of the missing element.
                 let shown = self.script("return document.body.innerText").await.unwrap_or_default();
                 let _ = self.picture("failed").await;
                 bail!(
@@ -298,21 +297,21 @@ impl Application {
         }
     }
 
-    /// The application as one more process of the same home and desktop, not started yet.
+    /// Creates a command for the application as a further process on the same home and desktop.
     ///
     /// # Errors
-    /// When nothing says which binary it is.
+    /// When no variable names the binary.
     pub fn beside(desktop: &Desktop, home: &Path) -> Result<Command> {
         let mut command = desktop.command(binary()?);
         command.env("OCTO_HOME", home);
         Ok(command)
     }
 
-    /// Starts the application a second time with the same home, as the desktop does for a link, and waits until that
-    /// has handed over what it was started with.
+    /// Starts the application a second time with the same home, as the desktop does for a link, and waits until
+    /// it has passed on its arguments.
     ///
     /// # Errors
-    /// When it does not end well.
+    /// When it does not end successfully.
     pub fn start_again(desktop: &Desktop, home: &Path, arguments: &[&str]) -> Result<()> {
         let mut second = Self::beside(desktop, home)?.args(arguments).spawn()?;
         let began = Instant::now();
@@ -329,26 +328,26 @@ impl Application {
         }
     }
 
-    /// How many windows are on the screen.
+    /// Returns the number of windows on the screen.
     ///
     /// # Errors
-    /// When the screen cannot be looked at.
+    /// When the screen cannot be read.
     pub fn windows_shown(&self) -> Result<usize> {
         Ok(self.display.windows()?.len())
     }
 
-    /// What the window shows, seen from outside: for a page the driver lost.
+    /// Returns the window's pixels, read from the screen: for a page the driver lost.
     ///
     /// # Errors
-    /// When there is not one window.
+    /// When there is not exactly one window.
     pub fn pixels(&self) -> Result<Vec<u8>> {
         self.display.pixels(self.display.window()?)
     }
 
-    /// Whether the window shows letters, seen from outside.
+    /// Returns whether the window shows letters, read from the screen.
     ///
     /// # Errors
-    /// When there is not one window.
+    /// When there is not exactly one window.
     pub fn is_drawn(&self) -> Result<bool> {
         self.display.is_drawn(self.display.window()?)
     }
@@ -356,12 +355,12 @@ impl Application {
     /// Asks the window to close, as the button in its frame does.
     ///
     /// # Errors
-    /// When there is not one window.
+    /// When there is not exactly one window.
     pub fn press_close(&self) -> Result<()> {
         self.display.close(self.display.window()?)
     }
 
-    /// Whether the foremost of several windows shows letters.
+    /// Returns whether the frontmost of several windows shows letters.
     ///
     /// # Errors
     /// When there is no window.
@@ -369,7 +368,7 @@ impl Application {
         self.display.is_drawn(self.display.front()?)
     }
 
-    /// Asks the foremost of several windows to close.
+    /// Asks the frontmost of several windows to close.
     ///
     /// # Errors
     /// When there is no window.
@@ -377,7 +376,7 @@ impl Application {
         self.display.close(self.display.front()?)
     }
 
-    /// The process that draws the page; none while there is none.
+    /// Returns the page's rendering process, or `None` if there is none.
     ///
     /// # Errors
     /// When the application does not run.
@@ -386,7 +385,7 @@ impl Application {
         Ok(children.find(|child| child.name.starts_with("WebKitWebProces")).map(|child| child.id))
     }
 
-    /// Kills the process that draws the page, and says which it was. The driver's hold on the page ends with it.
+    /// Kills the page's rendering process and returns its id. The driver's connection to the page ends with it.
     ///
     /// # Errors
     /// When there is none.
@@ -404,10 +403,10 @@ impl Application {
         self.driver.applications()?.first().copied().context("the application runs")
     }
 
-    /// Kills the application in the middle of what it does, and waits until every process of it has ended.
+    /// Kills the application in the middle of its work, and waits until all its processes have ended.
     ///
     /// # Errors
-    /// When it does not run, or is still there after a while.
+    /// When it does not run, or still exists after a while.
     pub async fn kill(self) -> Result<()> {
         let killed = Command::new("kill").args(["-KILL", &self.process()?.to_string()]).status()?;
         if !killed.success() {
@@ -416,30 +415,30 @@ impl Application {
         self.ended().await
     }
 
-    /// Closes the window as the person does, and waits until every process of the application has ended.
+    /// Closes the window as the person does, and waits until all the application's processes have ended.
     ///
     /// # Errors
-    /// When it is still there after a while.
+    /// When it still exists after a while.
     pub async fn close(self) -> Result<()> {
         let window = self.display.window()?;
         self.display.leave(window)?;
         self.ended().await
     }
 
-    /// [`Application::close`], of the window behind all others.
+    /// Like [`Application::close`], for the window behind all others.
     ///
     /// # Errors
-    /// As there.
+    /// Like [`Application::close`].
     pub async fn close_hindmost(self) -> Result<()> {
         let hindmost = self.display.windows()?.first().copied().context("a window")?;
         self.display.leave(hindmost)?;
         self.ended().await
     }
 
-    /// Waits until every process of the application has ended.
+    /// Waits until all the application's processes have ended.
     ///
     /// # Errors
-    /// When one is still there after a while.
+    /// When one still exists after a while.
     pub async fn ended(self) -> Result<()> {
         let began = Instant::now();
         while let Some(left) = self.driver.applications()?.first() {
@@ -452,15 +451,15 @@ impl Application {
     }
 }
 
-/// A window of the examples, built beside the application that is tested.
+/// Returns an example window, built next to the tested application.
 ///
 /// # Errors
-/// When nothing says where that is.
+/// When no variable names its folder.
 pub fn example(name: &str) -> Result<PathBuf> {
     Ok(binary()?.with_file_name("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// The application that is tested.
+/// Returns the tested application.
 fn binary() -> Result<PathBuf> {
     Ok(std::env::var_os("OCTO_APP")
         .context("OCTO_APP: cargo xtask test and cargo xtask bench set it")?
@@ -474,7 +473,7 @@ fn selector(id: &str) -> String {
     }
 }
 
-/// Whether an element went away between finding and using it.
+/// Returns whether an element disappeared between finding and using it.
 fn is_stale(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause

@@ -1,4 +1,4 @@
-//! The real application without a driver: as a person starts it, with nothing in its process that is not theirs.
+//! The real application without a driver: as a person starts it, with nothing foreign in its process.
 
 use crate::{Application, Desktop, display::Display};
 use anyhow::{Context as _, Result, bail};
@@ -9,10 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a part of its life may take on a busy machine.
+/// Timeout of each phase on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Between two looks at the screen, which are to cost the application little of the machine.
+/// Polling interval of the screen, chosen to take little CPU time from the application.
 const BETWEEN: Duration = Duration::from_millis(5);
 
 /// The running application. It is killed when dropped without [`BareApplication::close`].
@@ -31,7 +31,7 @@ impl BareApplication {
         Self::spawn(desktop, Application::beside(desktop, home)?)
     }
 
-    /// Starts another program with one window, to compare with.
+    /// Starts another program with one window, for comparison.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -39,7 +39,7 @@ impl BareApplication {
         Self::spawn(desktop, desktop.command(program))
     }
 
-    /// Starts a program that is its process from the first moment, by a command of that desktop.
+    /// Starts a program from a command of that desktop, without a wrapper process.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -55,14 +55,14 @@ impl BareApplication {
         self.process.id()
     }
 
-    /// Blocks until its window shows the page, and says how long that took from the start of the process.
+    /// Blocks until its window shows the page, and returns the time since the process started.
     ///
     /// # Errors
     /// When it ends or shows nothing.
     pub fn painted(&mut self) -> Result<Duration> {
         let mut window = None;
         loop {
-            // There is none at first, and one that has just come may not be looked at yet.
+            // There is none at first, and a new one may not be readable yet.
             if window.is_none() {
                 window = self.display.window().ok();
             }
@@ -87,7 +87,7 @@ impl BareApplication {
     /// Asks the window to close, as the button in its frame does.
     ///
     /// # Errors
-    /// When there is not one window.
+    /// When there is not exactly one window.
     pub fn press_close(&self) -> Result<()> {
         self.display.close(self.display.window()?)
     }
@@ -100,10 +100,10 @@ impl BareApplication {
         Ok(self.display.windows()?.len())
     }
 
-    /// The width and height of its window, in pixels.
+    /// Returns the width and height of its window, in pixels.
     ///
     /// # Errors
-    /// When there is not one window.
+    /// When there is not exactly one window.
     pub fn size(&self) -> Result<(u32, u32)> {
         self.display.size(self.display.window()?)
     }
@@ -135,7 +135,7 @@ impl BareApplication {
 
 impl Drop for BareApplication {
     fn drop(&mut self) {
-        // It may have ended already, which is as good.
+        // If it has already ended, that is fine.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

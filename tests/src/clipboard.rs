@@ -1,4 +1,5 @@
-//! Something copied: a program on the private desktop that has it, and gives it to whoever pastes.
+//! Clipboard content: a program on the private desktop that owns it, and delivers it to any program that
+//! pastes.
 
 use crate::Desktop;
 use anyhow::{Context as _, Result, ensure};
@@ -17,7 +18,7 @@ use x11rb::{
     wrapper::ConnectionExt as _,
 };
 
-/// What is copied fits into one answer, as pictures of more than this do not.
+/// Maximum size in bytes: the content must fit into one answer, as larger pictures do not.
 const LARGEST: usize = 200_000;
 
 struct Copied {
@@ -28,11 +29,11 @@ struct Copied {
 }
 
 impl Desktop {
-    /// Copies something in these kinds, `image/png` for example, as a program does that takes pictures of the screen. It is
-    /// there until something else is copied.
+    /// Copies content of these types, for example `image/png`, as a screenshot program does. It remains until
+    /// something else is copied.
     ///
     /// # Errors
-    /// When the screen does not take them, or they are too large for one answer.
+    /// When the display does not accept it, or it is too large for one answer.
     pub fn copy(&self, kinds: &[(&str, &[u8])]) -> Result<()> {
         for (kind, bytes) in kinds {
             ensure!(bytes.len() <= LARGEST, "{} bytes of {kind} are too many for one answer", bytes.len());
@@ -60,7 +61,7 @@ impl Desktop {
 }
 
 impl Copied {
-    /// Gives it to whoever asks, until something else is copied or the screen goes.
+    /// Delivers it to any requester, until something else is copied or the display ends.
     fn give(self) {
         while let Ok(event) = self.connection.wait_for_event() {
             let given = match event {
@@ -85,7 +86,7 @@ impl Copied {
             self.connection.change_property8(PropMode::REPLACE, to, at, *kind, bytes)?;
             at
         } else {
-            // It is not there in this form.
+            // It is not available in this format.
             x11rb::NONE
         };
         let answer = SelectionNotifyEvent {
@@ -105,7 +106,7 @@ impl Copied {
 
 impl Drop for Copied {
     fn drop(&mut self) {
-        // The connection's end takes it away as well.
+        // The end of the connection removes it as well.
         let _gone = self.connection.destroy_window(self.owner);
     }
 }

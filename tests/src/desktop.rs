@@ -1,4 +1,4 @@
-//! A desktop of its own for one test: a display, a message bus and an unlocked keychain, in a temporary home.
+//! A separate desktop for one test: a display, a message bus and an unlocked keychain, in a temporary home.
 
 use crate::{display::Display, keyring};
 use anyhow::{Context as _, Result, bail};
@@ -15,17 +15,17 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// How long a part of the desktop may take to come up on a busy machine.
+/// Timeout for the start of a part of the desktop on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a picture of the whole screen measures.
+/// Size of a picture of the whole screen.
 const SCREEN: &str = "1440x900x24";
 
-/// What the desktop's programs may know of the machine; everything else of the environment is left out, so
-/// that no test reaches the person's own session.
+/// Variables the desktop's programs inherit; everything else of the environment is left out, so that no test
+/// reaches the person's own session.
 const INHERITED: &[&str] = &["PATH", "TMPDIR", "RUST_BACKTRACE", "LD_LIBRARY_PATH"];
 
-/// A bus that knows of no program it could start.
+/// A bus that knows no programs to start.
 const BARE_BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
@@ -42,7 +42,7 @@ const BARE_BUS: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus 
 /// A running desktop. Its programs end with it.
 #[derive(Debug)]
 pub struct Desktop {
-    // Dropped in this order: what needs the display goes before the display.
+    // Dropped in this order: programs that need the display end before the display.
     programs: Vec<Program>,
     environment: BTreeMap<OsString, OsString>,
     folder: TempDir,
@@ -101,7 +101,7 @@ impl Desktop {
             // Software rendering, without the warnings that hardware is missing.
             ("LIBGL_ALWAYS_SOFTWARE", "1".as_ref()),
             ("WEBKIT_DISABLE_COMPOSITING_MODE", "1".as_ref()),
-            // Accessibility and virtual file systems would start programs of their own.
+            // Accessibility and virtual file systems would start further programs.
             ("NO_AT_BRIDGE", "1".as_ref()),
             ("GIO_USE_VFS", "local".as_ref()),
         ];
@@ -118,26 +118,26 @@ impl Desktop {
         self.folder.path()
     }
 
-    /// The person's home on it.
+    /// Returns the person's home on it.
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
-    /// Starts another screen beside the application's, for windows that are not to cover its own; the name of its
+    /// Starts a second screen, for windows that must not cover the application's own; returns the name of its
     /// display.
     ///
     /// # Errors
-    /// When it does not come up.
+    /// When it does not start.
     pub fn another_screen(&mut self) -> Result<String> {
         let mut display = self.command("Xvfb");
         display.args(["-displayfd", "1", "-screen", "0", SCREEN, "-nolisten", "tcp"]);
         Ok(format!(":{}", self.start_and_read_line(display)?))
     }
 
-    /// Puts a folder before all others in which programs are looked for.
+    /// Puts a folder first in `PATH`.
     ///
     /// # Errors
-    /// When its name cannot stand among them.
+    /// When its name cannot be part of `PATH`.
     pub fn look_first_in(&mut self, folder: &Path) -> Result<()> {
         let others = self.environment.get(OsStr::new("PATH")).cloned().unwrap_or_default();
         let all = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&others));
@@ -145,12 +145,12 @@ impl Desktop {
         Ok(())
     }
 
-    /// Lets what is started from now on find something in its environment.
+    /// Sets a variable in the environment of programs started from now on.
     pub fn say(&mut self, name: &str, value: &str) {
         self.environment.insert(name.into(), value.into());
     }
 
-    /// How bright a point of a screen is, by what [`Desktop::another_screen`] called it.
+    /// Returns the brightness of a point of a screen, named as by [`Desktop::another_screen`].
     ///
     /// # Errors
     /// When the screen is gone.
@@ -175,7 +175,7 @@ impl Desktop {
         Ok(name.to_string_lossy().into_owned())
     }
 
-    /// A command in its environment, and in no other.
+    /// Creates a command with the desktop's environment, and no other.
     pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env_clear().envs(&self.environment).current_dir(self.folder.path()).stdin(Stdio::null());
@@ -187,7 +187,7 @@ impl Desktop {
         self.programs.insert(0, Program(child));
     }
 
-    /// Starts a program that says in its first line where it can be reached.
+    /// Starts a program whose first output line is its address.
     fn start_and_read_line(&mut self, mut command: Command) -> Result<String> {
         let name = command.get_program().to_string_lossy().into_owned();
         let mut child = command
@@ -198,7 +198,7 @@ impl Desktop {
         let output = child.stdout.take().context("its output")?;
         self.end_with_it(child);
         let (tell, told) = mpsc::channel();
-        // Read to the end, so that the program never waits for someone to read.
+        // Read to the end, so that the program never blocks on its output.
         thread::spawn(move || {
             BufReader::new(output).lines().map_while(Result::ok).try_for_each(|line| tell.send(line))
         });
@@ -215,7 +215,7 @@ struct Program(Child);
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It may have ended already, which is as good.
+        // If it has already ended, that is fine.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }

@@ -1,4 +1,4 @@
-//! The private desktop's screen: what a window looks like, and closing one as its frame would.
+//! The private desktop's screen: reads a window's pixels, and closes a window as its frame would.
 
 use anyhow::{Context as _, Result, bail};
 use image::RgbImage;
@@ -13,13 +13,13 @@ use x11rb::{
     rust_connection::RustConnection,
 };
 
-/// The part of a window that is looked at to see whether it is painted, in pixels.
+/// The part of a window checked to see whether it is painted, in pixels.
 const MIDDLE: (u16, u16) = (480, 320);
 
-/// As many colours as no ground, border or caret has.
+/// More colours than any background, border or caret has.
 const SHADES: usize = 16;
 
-/// How long an application has to hear that its window is closed, before it is looked at whether it asks.
+/// How long an application may take to react to its window's closing, before the test checks whether it asks.
 const HEARD: Duration = Duration::from_millis(100);
 
 /// A connection to the screen.
@@ -47,11 +47,11 @@ impl Display {
         self.root
     }
 
-    /// The windows that are shown and can be asked to close, the foremost last.
+    /// Returns the visible windows that can be asked to close, the frontmost last.
     pub(crate) fn windows(&self) -> Result<Vec<Window>> {
         let mut found = Vec::new();
         for window in self.connection.query_tree(self.root)?.reply()?.children {
-            // One that went away while it was looked at is none.
+            // A window that disappeared meanwhile is skipped.
             let Ok(attributes) = self.connection.get_window_attributes(window)?.reply() else { continue };
             if attributes.map_state == MapState::VIEWABLE
                 && !attributes.override_redirect
@@ -68,7 +68,7 @@ impl Display {
         self.windows()?.last().copied().context("a window")
     }
 
-    /// The one window that is shown and can be asked to close.
+    /// Returns the only visible window that can be asked to close.
     pub(crate) fn window(&self) -> Result<Window> {
         let found = self.windows()?;
         match found[..] {
@@ -92,11 +92,11 @@ impl Display {
         Ok(())
     }
 
-    /// Closes the window of an application that ends with it, or asks first whether it shall.
+    /// Closes the window of an application that exits with it, or asks first.
     pub(crate) fn leave(&self, window: Window) -> Result<()> {
         self.close(window)?;
         thread::sleep(HEARD);
-        // One who closes it again while asked has answered. It may be gone: then there is nothing to ask.
+        // Closing it again while it asks is an answer. If it is gone, there is no question.
         if self.windows()?.contains(&window) {
             let _gone = self.close(window);
         }
@@ -116,12 +116,13 @@ impl Display {
         Ok(())
     }
 
-    /// Whether the middle of the window shows more than its ground: smooth letters have many shades.
+    /// Returns whether the middle of the window shows more than its background: smooth letters have many
+    /// shades.
     pub(crate) fn is_painted(&self, window: Window) -> Result<bool> {
         self.has_letters(window, MIDDLE)
     }
 
-    /// The same of all of the window.
+    /// Returns the same for the complete window.
     pub(crate) fn is_drawn(&self, window: Window) -> Result<bool> {
         self.has_letters(window, (u16::MAX, u16::MAX))
     }
@@ -135,7 +136,7 @@ impl Display {
             .get_image(ImageFormat::Z_PIXMAP, window, x.try_into()?, y.try_into()?, width, height, u32::MAX)?
             .reply()
             .context("a window is whole on the screen")?;
-        // Looked at often while the application starts, so nothing here is to cost much.
+        // Called often while the application starts, so it must be cheap.
         let mut shades: Vec<&[u8]> = Vec::with_capacity(SHADES);
         for pixel in shown.data.chunks_exact(4) {
             if !shades.contains(&pixel) {
@@ -155,7 +156,7 @@ impl Display {
         point.data.first().copied().context("a point of the screen")
     }
 
-    /// What the window shows, as the screen has it: to see whether it changed.
+    /// Returns the window's pixels on the screen, to detect changes.
     pub(crate) fn pixels(&self, window: Window) -> Result<Vec<u8>> {
         let size = self.connection.get_geometry(window)?.reply()?;
         let shown = self.connection.get_image(

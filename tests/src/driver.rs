@@ -15,10 +15,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks.
 const BETWEEN: Duration = Duration::from_millis(25);
 
-/// The state of a process that ended and was not asked for its end.
+/// State of a process that has ended and was not reaped.
 const ENDED: &str = "Z";
 
-/// A process that another one started.
+/// A process started by another one.
 pub(crate) struct Started {
     pub(crate) id: u32,
     pub(crate) name: String,
@@ -32,7 +32,7 @@ pub(crate) fn children(parent: u32) -> Result<Vec<Started>> {
         let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
             continue;
         };
-        // One that ended while it was looked at is none.
+        // A process that ended meanwhile is skipped.
         let Ok(status) = fs::read_to_string(format!("/proc/{id}/stat")) else { continue };
         let odd = || anyhow!("an odd line in /proc/{id}/stat");
         let (head, fields) = status.rsplit_once(')').ok_or_else(odd)?;
@@ -56,7 +56,7 @@ pub(crate) struct Driver {
 
 impl Driver {
     pub(crate) fn start(desktop: &Desktop, home: Option<&Path>, theme: Theme) -> Result<Self> {
-        // It takes no port 0, so a free one is found for it.
+        // It does not accept port 0, so a free port is found for it.
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
         let mut command = desktop.command("WebKitWebDriver");
         command
@@ -94,7 +94,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Killed first, while it is known whose children they are.
+        // Killed first, while its children can still be identified.
         for id in self.applications().unwrap_or_default() {
             let _ = std::process::Command::new("kill").args(["-KILL", &id.to_string()]).status();
         }

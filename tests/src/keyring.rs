@@ -9,10 +9,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long it may take to take its name on the bus.
+/// Timeout for taking its name on the bus.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Starts it, and returns when it can be spoken to.
+/// Starts it, and returns when it accepts requests.
 pub(crate) fn start(desktop: &Desktop) -> Result<Child> {
     let mut keychain = desktop
         .command("gnome-keyring-daemon")
@@ -25,7 +25,7 @@ pub(crate) fn start(desktop: &Desktop) -> Result<Child> {
     // The password ends with the input.
     keychain.stdin.take().context("its input")?.write_all(b"octo")?;
     let began = Instant::now();
-    // The bus tells nobody who has not subscribed, so it is asked.
+    // The bus notifies only subscribers, so it is polled.
     while !is_there(desktop)? {
         if let Some(status) = keychain.try_wait()? {
             bail!("gnome-keyring-daemon ended: {status}");

@@ -1,4 +1,4 @@
-//! What the end-to-end tests stand on: a private desktop, and the real application in it.
+//! Support for the end-to-end tests: a private desktop, and the real application in it.
 
 mod application;
 mod bare;

@@ -1,5 +1,5 @@
-//! The part of a desktop that shows icons and notices, as panels do it over the bus: what an application puts there
-//! can be read, and clicked. And the part that shows files in their folders.
+//! The part of a desktop that shows icons and notices, as panels do over the bus: an application's items can be
+//! read, and clicked. Also the part that shows files in their folders.
 
 use crate::{Desktop, desktop::PATIENCE};
 use anyhow::{Context as _, Result, bail};
@@ -19,7 +19,7 @@ use zbus::{
 /// Between two looks.
 const BETWEEN: Duration = Duration::from_millis(25);
 
-/// A running panel. It goes when it is dropped.
+/// A running panel. It ends when it is dropped.
 pub struct Panel {
     bus: Connection,
     seen: Arc<Mutex<Seen>>,
@@ -30,9 +30,9 @@ struct Seen {
     /// The bus name of an icon's owner, and the icon's path there.
     icons: Vec<(String, String)>,
     notices: Vec<Notice>,
-    /// What was told last of the count at an application's icon: the application's entry, the count, whether it shows.
+    /// The latest count at an application's icon: the application's entry, the count, whether it is visible.
     badge: Option<(String, i64, bool)>,
-    /// The addresses of files that were to be shown in their folders.
+    /// Addresses of files that should be shown in their folders.
     files: Vec<String>,
 }
 
@@ -45,9 +45,9 @@ pub struct Notice {
     pub summary: String,
     /// Its text.
     pub body: String,
-    /// What can be done with it: a name and its words, by turns.
+    /// Its actions: name and label, alternating.
     pub actions: Vec<String>,
-    /// Whether it was taken away again.
+    /// Whether it was withdrawn.
     pub withdrawn: bool,
 }
 
@@ -55,17 +55,17 @@ pub struct Notice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     id: i32,
-    /// What it reads.
+    /// The label.
     pub label: String,
     /// Whether it can be chosen.
     pub enabled: bool,
 }
 
 impl Panel {
-    /// Starts one on a desktop.
+    /// Starts a panel on a desktop.
     ///
     /// # Errors
-    /// When the desktop's bus does not take it.
+    /// When the desktop's bus does not accept it.
     pub async fn start(desktop: &Desktop) -> Result<Self> {
         let seen = Arc::<Mutex<Seen>>::default();
         let bus = zbus::connection::Builder::address(desktop.bus()?.as_str())?
@@ -87,10 +87,10 @@ impl Panel {
         Ok(Self { bus, seen })
     }
 
-    /// Waits until this count shows at the icon of the application with this entry, or none where it is zero.
+    /// Waits until the icon of the application with this entry shows this count, or no count for zero.
     ///
     /// # Errors
-    /// When it does not come.
+    /// When that does not happen.
     pub async fn badge(&self, entry: &str, count: i64) -> Result<()> {
         let began = Instant::now();
         let wanted = Some((format!("application://{entry}.desktop"), count, count > 0));
@@ -103,23 +103,23 @@ impl Panel {
         Ok(())
     }
 
-    /// The addresses of the files that were to be shown in their folders until now, oldest first.
+    /// Returns the addresses of the files that should have been shown in their folders so far, oldest first.
     #[must_use]
     pub fn files(&self) -> Vec<String> {
         lock(&self.seen).files.clone()
     }
 
-    /// The property of the icon that is shown, once there is one.
+    /// Returns a property of the visible icon, once there is one.
     ///
     /// # Errors
-    /// When none comes.
+    /// When none appears.
     pub async fn icon(&self, property: &str) -> Result<OwnedValue> {
         let (owner, path) = self.newest_icon().await?;
         let icon = self.proxy(&owner, &path, "org.kde.StatusNotifierItem").await?;
         Ok(icon.get_property(property).await?)
     }
 
-    /// The menu of the icon, from its top, without lines.
+    /// Returns the menu of the icon, from its top, without separators.
     ///
     /// # Errors
     /// When there is no icon, or it has no menu.
@@ -142,14 +142,14 @@ impl Panel {
         Ok(entries)
     }
 
-    /// Waits until the menu has an entry that reads so.
+    /// Waits until the menu has an entry with this label.
     ///
     /// # Errors
-    /// When it does not come.
+    /// When it does not appear.
     pub async fn entry(&self, label: &str) -> Result<Entry> {
         let began = Instant::now();
         loop {
-            // One may go while it is read, and another come.
+            // The icon may disappear while it is read, and another may appear.
             let menu = self.menu().await;
             let found = menu.as_ref().ok().and_then(|menu| menu.iter().find(|entry| entry.label == label));
             if let Some(entry) = found {
@@ -165,15 +165,15 @@ impl Panel {
     /// Chooses an entry of the menu.
     ///
     /// # Errors
-    /// When there is none that reads so.
+    /// When no entry has this label.
     pub async fn choose(&self, label: &str) -> Result<()> {
         let entry = self.entry(label).await?;
         let menu = self.menu_proxy().await?;
-        // No answer is waited for: one that quits by it may be gone before it gives any.
+        // Waits for no answer: an application that quits may be gone before it answers.
         Ok(menu.call_noreply("Event", &(entry.id, "clicked", Value::I32(0), 0_u32)).await?)
     }
 
-    /// Everything that was told, oldest first.
+    /// Returns all notices, oldest first.
     #[must_use]
     pub fn notices(&self) -> Vec<Notice> {
         lock(&self.seen).notices.clone()
@@ -187,10 +187,10 @@ impl Panel {
         self.notice_where(summary, |notice| notice.summary == summary).await
     }
 
-    /// Waits for a notice that is as wanted.
+    /// Waits for a notice that matches.
     ///
     /// # Errors
-    /// When none comes.
+    /// When none appears.
     pub async fn notice_where(&self, what: &str, wanted: impl Fn(&Notice) -> bool) -> Result<Notice> {
         let began = Instant::now();
         loop {
@@ -208,15 +208,15 @@ impl Panel {
     /// Clicks a notice.
     ///
     /// # Errors
-    /// When the bus does not take it.
+    /// When the bus does not accept it.
     pub async fn click(&self, notice: &Notice) -> Result<()> {
         self.invoke(notice.id, "default").await
     }
 
-    /// Presses a button of a notice, by its words.
+    /// Presses a button of a notice, by its label.
     ///
     /// # Errors
-    /// When it has none that says so.
+    /// When it has no such button.
     pub async fn press(&self, notice: &Notice, words: &str) -> Result<()> {
         let button = notice.actions.chunks(2).find(|action| action[0] != "default" && action[1] == words);
         let button = button.with_context(|| format!("a button {words:?} among {:?}", notice.actions))?;
@@ -235,7 +235,7 @@ impl Panel {
         loop {
             let newest = lock(&self.seen).icons.last().cloned();
             match newest {
-                // Of an application that ended, the icon is still on the list.
+                // An application that ended may still have its icon on the list.
                 Some((owner, path)) if bus.name_has_owner(owner.as_str().try_into()?).await? => {
                     return Ok((owner, path));
                 }
@@ -263,7 +263,7 @@ impl Panel {
     }
 }
 
-/// Who shows icons is told of them.
+/// Receives requests to show icons.
 struct Watcher(Arc<Mutex<Seen>>);
 
 #[interface(name = "org.kde.StatusNotifierWatcher")]
@@ -291,7 +291,7 @@ impl Watcher {
     }
 }
 
-/// Who shows notices is told of them.
+/// Receives requests to show files in their folders.
 struct Files(Arc<Mutex<Seen>>);
 
 #[interface(name = "org.freedesktop.FileManager1")]
@@ -341,7 +341,7 @@ impl Notices {
     }
 }
 
-/// Docks do so: they keep the last count of each application.
+/// As docks do: they keep the last count of each application.
 async fn follow_counts(mut counts: MessageStream, seen: Arc<Mutex<Seen>>) {
     while let Some(Ok(message)) = counts.next().await {
         let told: Result<(String, HashMap<String, OwnedValue>), _> = message.body().deserialize();

@@ -1,5 +1,5 @@
-//! What an answer names of the session's folder: pictures are seen, files are shown where they are. And everything twice
-//! as large, which a picture and a line must bear.
+//! Names of the session folder's files in an answer: pictures are shown, files are shown in their folder. Also
+//! everything at double size, which a picture and a line must support.
 
 use crate::first_task::{KEY, connect};
 use anyhow::{Context as _, Result, ensure};
@@ -10,7 +10,7 @@ use std::fs;
 
 const ANSWER: &str = "The chart is done:\n\n![herons by month](out/a%20chart.png)\n\nThe numbers are in \
     [the table](out/counts.csv), and ![another](../private.png) is none of them.";
-/// Of the picture, in its own pixels.
+/// Width of the picture in its own pixels.
 const WIDTH: u64 = 240;
 
 #[tokio::test]
@@ -52,7 +52,7 @@ async fn an_answers_pictures_are_seen_its_files_shown_and_all_of_it_twice_as_lar
         ensure!(files.last().is_some_and(|shown| shown.ends_with(file)), "{files:?}");
     }
 
-    // By keys, as in a browser, and in the settings.
+    // With keys, as in a browser, and in the settings.
     let width = async || app.script("return innerWidth").await?.as_u64().context("a width");
     let usual = width().await?;
     let larger = "for (let n = 0; n < 4; n++) { window.dispatchEvent(new KeyboardEvent('keydown', \
@@ -76,7 +76,7 @@ async fn an_answers_pictures_are_seen_its_files_shown_and_all_of_it_twice_as_lar
     app.click("zoom-150").await?;
     app.until("less room", async || Ok((width().await?.abs_diff(usual * 2 / 3) <= 1).then_some(()))).await?;
     app.picture("settings-larger-light").await?;
-    // Where a driver presses does not follow the zoom.
+    // The driver's click positions do not follow the zoom.
     app.script(usual_size).await?;
     app.until("all the room", async || Ok((width().await? == usual).then_some(()))).await?;
     app.press_close()?;
@@ -84,7 +84,7 @@ async fn an_answers_pictures_are_seen_its_files_shown_and_all_of_it_twice_as_lar
     app.ended().await
 }
 
-/// A PNG, drawn here.
+/// Returns a PNG generated here.
 fn picture() -> Result<Vec<u8>> {
     let mut picture = image::RgbImage::from_pixel(u32::try_from(WIDTH)?, 90, image::Rgb([246, 244, 238]));
     for month in 0..6 {

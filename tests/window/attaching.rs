@@ -1,5 +1,5 @@
-//! How Octo comes to a browser: one that asks its person, who cancels, declines and allows; and one with a profile of
-//! Octo's own, chosen in the settings.
+//! Attaching to a browser: to a browser that asks its person, who cancels, declines and allows; and to a
+//! browser with Octo's own profile, chosen in the settings.
 
 use crate::{
     browser::{KEY, press, serve},
@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-/// A point of the page, below where the browser puts its questions. They darken what is behind them.
+/// A point of the page, below the browser's prompts. They darken the page behind them.
 const MIDDLE: (i16, i16) = (560, 700);
 
 /// A browser that asks its person.
@@ -53,7 +53,7 @@ impl Asking {
         Ok(())
     }
 
-    /// Closes a question nobody waits for any more.
+    /// Closes a prompt that is no longer needed.
     async fn close_question(&self, desktop: &Desktop, app: &Application) -> Result<()> {
         app.until("the question to be closed", async || {
             if self.shade(desktop)? >= 0xf0 {
@@ -81,7 +81,7 @@ impl Asking {
     }
 }
 
-/// A model that opens a page whenever it is told to, and tells what came of it.
+/// Starts a model that opens a page on every message, and reports the result.
 fn opening(url: String) -> ModelServer {
     let script = Script::from_fn(move |request| {
         let last = request.messages().last().map(ToString::to_string).unwrap_or_default();
@@ -105,7 +105,7 @@ async fn say(app: &Application) -> Result<()> {
     app.click("send").await
 }
 
-/// How many turns ended, and with what the last one did.
+/// Waits for this many ended turns, the last with this text.
 async fn answered(app: &Application, turns: usize, with: &str) -> Result<()> {
     app.until(&format!("answer {turns}: {with}"), async || {
         let answers = app.texts("answer").await?;
@@ -128,7 +128,8 @@ async fn a_browser_that_asks_is_waited_for_and_no_answer_of_its_persons_is_lost(
     connect(&app, &server.url(), "attaching").await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
 
-    // Cancelled in Octo: the call ends. The browser's question stays until the person closes it, and lets nobody in.
+    // Cancelled in Octo: the call ends. The browser's prompt stays until the person closes it, and grants no
+    // access.
     say(&app).await?;
     browser.question(&desktop, &app).await?;
     app.text_where("browser-waiting", "what it waits for", |text| text.contains("press Allow in Chromium"))
@@ -141,13 +142,13 @@ async fn a_browser_that_asks_is_waited_for_and_no_answer_of_its_persons_is_lost(
     app.text_where("browser-lost", "what to do with it", |text| text.contains("press Cancel there")).await?;
     browser.close_question(&desktop, &app).await?;
 
-    // The check-up says what is waited for, and its button ends that too.
+    // The check-up names the pending prompt, and its button ends that too.
     say(&app).await?;
     browser.question(&desktop, &app).await?;
     app.click("open-settings").await?;
     app.click("settings-page[data-page=browser]").await?;
     app.find("browser-examine").await?;
-    // Not by its place: what the page finds out meanwhile moves it.
+    // Not by position: results that arrive meanwhile move it.
     app.script("document.querySelector('[data-testid=browser-examine]').click()").await?;
     app.text_where("browser-check-attached", "the line", |text| text.contains("press Allow there")).await?;
     app.picture("browser-check-waiting").await?;
@@ -166,7 +167,7 @@ async fn a_browser_that_asks_is_waited_for_and_no_answer_of_its_persons_is_lost(
     browser.answer(&desktop, &app, "", "Escape").await?;
     answered(&app, 3, "I do not see it.").await?;
 
-    // Allowed: it goes on at once, to the question about the site.
+    // Allowed: it continues at once, to the question about the site.
     say(&app).await?;
     browser.question(&desktop, &app).await?;
     browser.answer(&desktop, &app, "Tab", "Return").await?;
@@ -175,7 +176,7 @@ async fn a_browser_that_asks_is_waited_for_and_no_answer_of_its_persons_is_lost(
     press(&app, "question-once").await?;
     answered(&app, 4, "I see it.").await?;
 
-    // The connection is kept: nobody is asked again.
+    // The connection is kept: there is no further prompt.
     say(&app).await?;
     press(&app, "question-once").await?;
     answered(&app, 5, "I see it.").await?;
@@ -189,7 +190,7 @@ async fn a_browser_that_asks_is_waited_for_and_no_answer_of_its_persons_is_lost(
     Ok(())
 }
 
-/// A program that becomes Chromium on another screen.
+/// Returns a program that becomes Chromium on another screen.
 fn wrapper(folder: &Path, screen: &str) -> Result<PathBuf> {
     let chromium = chromium_program().context("Chromium is not installed; cargo xtask test installs it")?;
     fs::create_dir_all(folder)?;
@@ -203,7 +204,7 @@ fn wrapper(folder: &Path, screen: &str) -> Result<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// The processes that were started with this in their arguments.
+/// Counts the processes that were started with this in their arguments.
 fn running(argument: &str) -> Result<usize> {
     let processes = fs::read_dir("/proc")?.flatten();
     let lines = processes.filter_map(|it| fs::read(it.path().join("cmdline")).ok());

@@ -1,4 +1,4 @@
-//! Two windows on one session: what happens in one is seen in the other, and each closes by itself.
+//! Two windows on one session: each shows the other's events, and each closes separately.
 
 use crate::first_task::connect;
 use anyhow::{Context as _, Result};
@@ -7,7 +7,7 @@ use octo_testkit::{Gate, ModelServer, Reply, Script, ServerOptions};
 use octo_tests::{Application, Desktop, Theme};
 use std::{collections::BTreeMap, fs, time::Duration};
 
-/// The key in the driver's words; it opens the menu of a session.
+/// The key in the driver's encoding; it opens the menu of a session.
 const F2: &str = "\u{e032}";
 
 #[tokio::test]
@@ -31,7 +31,7 @@ async fn two_windows_show_one_session() -> Result<()> {
     app.click("send").await?;
     app.find("turn-end[data-end=finished]").await?;
 
-    // Not sent: the other window has it too, and once it is sent there it is not left here.
+    // Not sent: the other window has the draft too, and once it is sent there it is not left here.
     app.fill("composer", "Second").await?;
     beside(&app).await?;
     assert_eq!(app.windows_shown()?, 2, "asked for twice, a session has one window of its own");
@@ -60,7 +60,7 @@ async fn two_windows_show_one_session() -> Result<()> {
     .await?;
     app.screen("two-windows")?;
 
-    // What is begun here is stopped there.
+    // Work started here is stopped there.
     app.fill("composer", "Third").await?;
     app.click("send").await?;
     gate.reached().await;
@@ -73,7 +73,7 @@ async fn two_windows_show_one_session() -> Result<()> {
     .await?;
     gate.open();
 
-    // Each window closes by itself, and the first ends Octo.
+    // Each window closes separately, and the first ends Octo.
     app.press_close_front()?;
     app.until("the other window to go", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
     app.find("composer").await?;
@@ -82,7 +82,7 @@ async fn two_windows_show_one_session() -> Result<()> {
     app.close_hindmost().await
 }
 
-/// Shows the session of the list in a window of its own, twice.
+/// Opens the session of the list in its own window, twice.
 async fn beside(app: &Application) -> Result<()> {
     for _ in 0..2 {
         app.type_into("session-row", F2).await?;

@@ -1,5 +1,5 @@
-//! The agent in a real Chromium the person sees: a form of three pages, stopped half-way and gone on with, a site that
-//! was not granted, and a button that pays.
+//! The agent in a real Chromium that the person sees: a form of three pages, stopped half-way and resumed, a
+//! site without a grant, and a button that pays.
 
 use crate::{
     chromium::{Chromium, Door},
@@ -19,9 +19,9 @@ use std::{
 
 pub(crate) const KEY: &str = "sk-test-5f2c7d81e9a04b36";
 
-/// The request during which the person stops the work.
+/// Number of the request during which the person stops the work.
 const HALF_WAY: usize = 4;
-/// The request during which they take the page over.
+/// Number of the request during which they take over the page.
 const TAKEN: usize = 6;
 
 #[tokio::test]
@@ -36,7 +36,8 @@ async fn a_form_is_filled_in_the_persons_browser_in_dark() -> Result<()> {
     filled(Theme::Dark, "dark").await
 }
 
-/// Three pages of a form, and one that takes money. To a browser `127.0.0.1` and `localhost` are two sites.
+/// Returns three pages of a form, and a page that takes money. To a browser `127.0.0.1` and `localhost` are two
+/// sites.
 fn page(path: &str) -> Option<String> {
     let head = |title: &str| {
         format!(
@@ -64,7 +65,7 @@ fn page(path: &str) -> Option<String> {
     })
 }
 
-/// Serves the pages, and keeps what was asked for.
+/// Serves the pages, and records the requests.
 pub(crate) fn serve() -> Result<(u16, Arc<Mutex<Vec<String>>>)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let port = listener.local_addr()?.port();
@@ -86,18 +87,18 @@ fn respond(mut stream: &TcpStream, asked: &Mutex<Vec<String>>) {
     let body = page(path.split('?').next().unwrap_or_default()).unwrap_or_default();
     asked.lock().expect("the list").push(path);
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close\r\ncontent-length:";
-    // Who went away needs no answer.
+    // A client that disconnected needs no answer.
     let _gone = stream.write_all(format!("{head} {}\r\n\r\n{body}", body.len()).as_bytes());
 }
 
-/// The number behind a name, where the model read it last.
+/// Returns the number after a name, where the model last read it.
 fn number(read: &str, name: &str) -> u64 {
     let rest = read.rfind(name).and_then(|at| read.get(at..)).unwrap_or_default();
     let digits = rest.split('[').nth(1).and_then(|rest| rest.split(']').next());
     digits.and_then(|digits| digits.parse().ok()).unwrap_or_default()
 }
 
-/// What the model does at its n-th request, from all it has read.
+/// Returns the model's step at its n-th request, from all text read so far.
 fn step(at: usize, read: &str, port: u16) -> Option<Value> {
     let act = |kind: &str, name: &str, text: Option<&str>| {
         let mut call = json!({ "action": "act", "kind": kind, "ref": number(read, name) });
@@ -110,7 +111,7 @@ fn step(at: usize, read: &str, port: u16) -> Option<Value> {
         1 => json!({ "action": "open", "url": format!("http://127.0.0.1:{port}/") }),
         2 => act("fill", "textbox \"Name\"", Some("Ada Lovelace")),
         3 => act("click", "button \"Next\"", None),
-        // In between it is stopped by the person, and told to go on.
+        // In between, the person stops it and resumes it.
         5 => json!({ "action": "snapshot" }),
         6 => act("fill", "textbox \"City\"", Some("London")),
         7 => act("click", "button \"Next\"", None),
@@ -121,7 +122,7 @@ fn step(at: usize, read: &str, port: u16) -> Option<Value> {
     })
 }
 
-/// Presses a button of a question. The card may still be moving to its place, and the driver clicks at places.
+/// Presses a button of a question. The card may still be moving, and the driver clicks at positions.
 pub(crate) async fn press(app: &Application, id: &str) -> Result<()> {
     app.find(id).await?;
     app.script(&format!("document.querySelector('[data-testid={id}]').click()")).await?;
@@ -142,7 +143,7 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
         requests += 1;
         let read: String = request.all_results().iter().map(|result| format!("{}\n", result.text)).collect();
         match (at, step(at, &read, port)) {
-            // The test of the model asks for one word.
+            // The model test asks for one word.
             (0, _) => Reply::text("ok"),
             (HALF_WAY, _) => {
                 Reply::text("Now I look at the second page of the form.").in_chunks(6).hold_after(2, &held)
@@ -164,7 +165,7 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     app.fill("composer", "Register me, please").await?;
     app.click("send").await?;
 
-    // The site is asked about before anything is opened.
+    // The question about the site precedes any opening.
     app.text_where("question", "the site", |text| text.contains(&format!("127.0.0.1:{port}"))).await?;
     assert!(
         !asked.lock().expect("the list").iter().any(|path| path == "/"),
@@ -175,7 +176,7 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
 
     // The card follows, until the person stops it half-way.
     half_way.reached().await;
-    // What is cut to its width is not in the driver's text of it.
+    // The driver's text omits text cut off at the element's width.
     let title = "return document.querySelector('[data-testid=live]')?.textContent";
     app.until("the second page in the card", async || {
         Ok(app.script(title).await?.as_str().is_some_and(|text| text.contains("2 of 3")).then_some(()))
@@ -190,19 +191,19 @@ async fn filled(theme: Theme, look: &str) -> Result<()> {
     app.until("the card to go", async || Ok(app.all("live").await?.is_empty().then_some(()))).await?;
     app.until("nobody in the page", async || Ok(chromium.attached().await?.is_empty().then_some(()))).await?;
 
-    // Gone on with, it asks again, for the grant was the other task's.
+    // When it is resumed, it asks again, because the grant belonged to the other turn.
     app.fill("composer", "Go on").await?;
     app.click("send").await?;
     press(&app, "question-once").await?;
 
-    // The page is taken over and handed back by the card: what the agent was about to do waits for that.
+    // The person takes the page over and hands it back with the card: the agent's pending act waits for that.
     taken.reached().await;
     app.find("live[data-hand=agent]").await?;
     press(&app, "live-hand").await?;
     app.find("live[data-hand=person]").await?;
     let made = server.requests().len();
     taken.open();
-    // Which element it is about is not known yet: nothing of the page is read while the person has it.
+    // Its target element is not known yet: nothing of the page is read while the person has it.
     app.until("the step that waits", async || {
         Ok(app.texts("step-row").await?.iter().any(|step| step.contains("browser")).then_some(()))
     })

@@ -1,4 +1,5 @@
-//! A session carried out of Octo and in again: what is in it is listed before it is written, and secrets stay behind.
+//! A session exported from Octo and imported again: its parts are listed before it is written, and secrets are
+//! left out.
 
 use crate::first_task::{KEY, connect};
 use anyhow::{Context as _, Result};
@@ -7,7 +8,7 @@ use octo_testkit::{ModelServer, Script, ServerOptions};
 use octo_tests::{Application, Desktop, Theme};
 use std::{collections::BTreeMap, fs, path::Path};
 
-/// Shaped like a token of a forge.
+/// Has the format of a forge's token.
 const SECRET: &str = "ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R";
 
 #[tokio::test]
@@ -29,7 +30,7 @@ async fn a_session_is_exported_without_its_secrets_and_imported_again() -> Resul
     app.click("send").await?;
     app.find("turn-end[data-end=finished]").await?;
 
-    // Text to read: its parts first, then the file, with a mark where the secret was.
+    // Readable text: first the list of its parts, then the file, with a placeholder for the secret.
     export(&app, "markdown").await?;
     let listed = app.text("export-dialog").await?;
     for part in [say("export.kind.asked"), say("export.kind.answers"), "2 secrets are left out".to_owned()] {
@@ -44,7 +45,7 @@ async fn a_session_is_exported_without_its_secrets_and_imported_again() -> Resul
     app.text_where("toast", "where it is", |text| text.contains("Exported to")).await?;
     app.picture("exported-light").await?;
 
-    // Everything, for another Octo: looked at first, then a session of its own.
+    // Everything, for another Octo: inspected first, then a separate session.
     export(&app, "json").await?;
     app.click("export-pick").await?;
     choose(&desktop, &app, &out).await?;
@@ -86,10 +87,10 @@ async fn export(app: &Application, form: &str) -> Result<()> {
     .await
 }
 
-/// How long the system's dialog may take to go once a name was entered.
+/// How long the system's dialog may take to close once a name was entered.
 const COMPLETED: std::time::Duration = std::time::Duration::from_secs(3);
 
-/// Names a file or folder in the system's own dialog, by keys.
+/// Enters a file or folder in the system's own dialog, with keys.
 pub async fn choose(desktop: &Desktop, app: &Application, path: &Path) -> Result<()> {
     let xdotool = |arguments: &[&str]| -> Result<String> {
         let output = desktop.command("xdotool").args(arguments).output().context("xdotool is installed")?;
@@ -99,7 +100,7 @@ pub async fn choose(desktop: &Desktop, app: &Application, path: &Path) -> Result
         .until("the system's dialog", async || {
             for window in xdotool(&["search", "--onlyvisible", "--name", "."])?.lines() {
                 let name = xdotool(&["getwindowname", window])?;
-                // Octo's own says at its end whose it is.
+                // The title of Octo's own dialog ends with its name.
                 if !name.trim().is_empty() && !name.trim().ends_with("Octo") {
                     return Ok(Some(window.to_owned()));
                 }
@@ -111,7 +112,7 @@ pub async fn choose(desktop: &Desktop, app: &Application, path: &Path) -> Result
     app.screen("system-dialog")?;
     xdotool(&["type", "--delay", "20", path.to_str().context("a path in Unicode")?])?;
     xdotool(&["key", "Return"])?;
-    // The first one may only take what is offered to complete the name.
+    // The first Return may only accept the suggested completion of the name.
     tokio::time::sleep(COMPLETED).await;
     if app.windows_shown()? > 1 {
         xdotool(&["key", "Return"])?;
@@ -119,7 +120,7 @@ pub async fn choose(desktop: &Desktop, app: &Application, path: &Path) -> Result
     app.until("the dialog to go", async || Ok((app.windows_shown()? == 1).then_some(()))).await
 }
 
-/// The only file of a kind in a folder, once it is there.
+/// Returns the only file of a kind in a folder, once it exists.
 async fn written(app: &Application, folder: &Path, kind: &str) -> Result<String> {
     app.until("the file", async || {
         Ok(match found(folder, kind)? {

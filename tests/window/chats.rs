@@ -1,6 +1,6 @@
-//! A phone writes to Octo: the token goes into the keychain by a form, nobody is heard before their code was typed, the
-//! window shows what was written in the chat, and over a lost connection, a closed window and a restart a chat goes on
-//! with its session and nothing is answered twice.
+//! A phone writes to Octo: a form stores the token in the keychain, no person's messages are accepted before
+//! their code was typed, the window shows the chat's messages, and after a lost connection, a closed window and
+//! a restart a chat continues its session and no message is answered twice.
 
 use crate::first_task::{KEY, connect, holding};
 use anyhow::{Context as _, Result};
@@ -22,7 +22,7 @@ async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()
             .text("ok")
             .text("First answer.")
             .text("Second answer.")
-            // Cut off by the kill, and asked for again by the next start.
+            // Cut off by the kill, and requested again by the next start.
             .reply(Reply::text("Third answer.").hold_after(1, &gate))
             .text("Third answer.")
             .text("Fourth answer."),
@@ -31,7 +31,7 @@ async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()
     let app = Application::open(&desktop, &home, Theme::Light).await?;
     connect(&app, &server.url(), "chats").await?;
 
-    // The form: a token that is not known is refused with a reason, then the right one.
+    // The form: an unknown token is refused with a reason, then the right one.
     page(&app).await?;
     app.click("chat-add").await?;
     app.script("document.querySelector('.chat-form details').open = true").await?;
@@ -57,7 +57,7 @@ async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()
     app.find("chat-person").await?;
     app.picture("chat-paired-light").await?;
 
-    // What is written in the chat is a session of the window, marked as what it is.
+    // A message in the chat appears as a session of the window, marked as such.
     telegram.write(ADA, "Say something");
     let answer = wait(&telegram, "answer", |post| post.text == "First answer.").await?;
     assert_eq!(answer.person, "7");
@@ -70,7 +70,7 @@ async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()
     .await?;
     app.picture("chat-session-light").await?;
 
-    // The connection drops: it is shown, and what was written meanwhile is answered once it is there again.
+    // The connection drops: this is shown, and messages sent meanwhile are answered once it is back.
     telegram.go_down();
     page(&app).await?;
     app.find("chat-standing[data-state=reconnecting]").await?;
@@ -80,7 +80,7 @@ async fn a_phone_is_let_in_heard_answered_and_kept_over_a_restart() -> Result<()
     wait(&telegram, "second answer", |post| post.text == "Second answer.").await?;
     app.find("chat-standing[data-state=connected]").await?;
 
-    // Killed while it answers, and written to while it is gone; the token comes out of the keychain again.
+    // Killed while it answers, with a message sent while it is gone; the token is read from the keychain again.
     telegram.write(ADA, "Still there?");
     gate.reached().await;
     app.kill().await?;
@@ -115,13 +115,13 @@ async fn page(app: &Application) -> Result<()> {
     app.click("settings-page[data-page=chats]").await
 }
 
-/// All that the window says.
+/// Returns all text in the window.
 async fn said(app: &Application) -> Result<String> {
     let text = app.script("return document.body.innerText").await?;
     Ok(text.as_str().unwrap_or_default().to_owned())
 }
 
-/// Waits apart from the driver, which goes on meanwhile.
+/// Waits on another thread, so that the driver continues meanwhile.
 async fn wait(
     telegram: &TelegramServer,
     what: &'static str,

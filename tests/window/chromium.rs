@@ -1,4 +1,4 @@
-//! Chromium as its person would have it running, on a screen of its own.
+//! Chromium as its person would run it, on a separate screen.
 
 use anyhow::{Context as _, Result};
 use octo_browser::{Browser, Environment, System, Wanted, cdp::browser_protocol::target::GetTargetsParams};
@@ -11,20 +11,20 @@ use std::{
     time::Duration,
 };
 
-/// How its person lets others in.
+/// How its person allows access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Door {
     /// It was started with a debugging port.
     Port,
-    /// Its person ticked the box on its page for debugging, and is asked each time.
+    /// Its person ticked the box on its debugging page, and is asked each time.
     Question,
 }
 
-/// It is killed with this.
+/// Dropping this kills it.
 pub(crate) struct Chromium {
     process: Child,
     profile: PathBuf,
-    /// Its screen, as [`Desktop::another_screen`] called it.
+    /// Its screen, named as by [`Desktop::another_screen`].
     pub(crate) screen: String,
 }
 
@@ -36,7 +36,7 @@ impl Drop for Chromium {
 }
 
 impl Chromium {
-    /// Starts it on this screen with a page of its person's, in the profile where Octo looks first.
+    /// Starts it on this screen with its person's page, in the profile Octo tries first.
     pub(crate) async fn start(
         desktop: &Desktop,
         app: &Application,
@@ -71,7 +71,7 @@ impl Chromium {
         Ok(browser)
     }
 
-    /// The addresses of the tabs that somebody is attached to, told to another one who came by its port.
+    /// Returns the addresses of attached tabs, as reported to another client connected through its port.
     pub(crate) async fn attached(&self) -> Result<Vec<String>> {
         let environment = Environment::bare(System::Linux, self.profile.clone());
         let other = Browser::new(environment, Wanted::Folder(self.profile.clone()));

@@ -1,4 +1,4 @@
-//! All that is Octo's, in one place: copied, and deleted for good.
+//! All of Octo's data in one folder: copied, and deleted permanently.
 
 use crate::{
     carrying::{choose, say},
@@ -28,7 +28,7 @@ async fn everything_is_copied_and_then_deleted_and_what_is_left_ends_with_its_wi
     app.fill("composer", "How many notes are there?").await?;
     app.click("send").await?;
     app.find("turn-end[data-end=finished]").await?;
-    // A person who chose that closing hides.
+    // The person chose that closing hides the window.
     app.press_close()?;
     app.click("closing-hide").await?;
     app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
@@ -61,14 +61,14 @@ async fn everything_is_copied_and_then_deleted_and_what_is_left_ends_with_its_wi
     assert!(!home.join("octo.db").exists(), "it is gone");
     assert!(work.is_dir() && copy.join("octo.db").is_file(), "what is the person's stays");
 
-    // There is nothing to keep in the tray.
+    // There is nothing left to keep in the tray.
     app.press_close()?;
     tokio::time::timeout(Duration::from_secs(30), app.ended()).await.context("it goes on")??;
     assert_eq!(server.requests().len(), 2);
     Ok(())
 }
 
-/// What is in a folder with one thing in it.
+/// Returns the only entry of a folder.
 fn only(folder: &std::path::Path) -> Result<PathBuf> {
     let all: Vec<PathBuf> = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
     ensure!(all.len() == 1, "{all:?}");

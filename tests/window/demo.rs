@@ -1,4 +1,5 @@
-//! The demo, as a newcomer without a key meets it: the real agent, every step asked about, one question.
+//! The demo, as a newcomer without a key experiences it: the real agent, a question at each step, one real
+//! question.
 
 use anyhow::Result;
 use octo_tests::{Application, Desktop, Theme};
@@ -19,7 +20,7 @@ async fn shown(theme: Theme, look: &str) -> Result<()> {
     app.text_where("transcript", "what it says of itself", |text| text.contains("not a model")).await?;
     app.find("question").await?;
     app.picture(&format!("demo-question-{look}")).await?;
-    // Whatever is asked is answered yes, the one real question by its first option.
+    // Every question is answered yes, the one real question with its first option.
     app.until("the end of the tour", async || {
         if !app.all("turn-end[data-end=finished]").await?.is_empty() {
             return Ok(Some(()));

@@ -58,7 +58,7 @@ async fn a_damaged_database_gives_way_to_its_backup_and_then_to_an_empty_one() -
     fs::write(backups.join("octo-1-1795443302000.db"), &good)?;
     let asides = || -> Result<Vec<Vec<u8>>> {
         let names = fs::read_dir(&home)?.filter_map(|entry| Some(entry.ok()?.path()));
-        // Not the logs beside one.
+        // Without the logs next to it.
         let aside = |path: &std::path::PathBuf| {
             let name = path.to_string_lossy();
             name.contains("octo.db-damaged-") && !name.ends_with("-wal") && !name.ends_with("-shm")
@@ -136,7 +136,7 @@ async fn the_page_keeps_to_its_policy() -> Result<()> {
     let desktop = Desktop::start()?;
     let app = Application::open(&desktop, &desktop.folder().join("octo"), Theme::Light).await?;
     app.find("welcome").await?;
-    // Each says by what it was refused; a request that fails for another reason never answers.
+    // Each reports which rule refused it; a request that fails for another reason never answers.
     let violation = "const violation = (act) => new Promise((done) => { \
                      addEventListener('securitypolicyviolation', (event) => done(event.effectiveDirective), { once: true }); \
                      act(); });";

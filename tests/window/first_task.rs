@@ -34,7 +34,7 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
     fs::create_dir(&work)?;
     fs::write(&note, "# List\n\n- bread\n- mlik\n- apples\n")?;
 
-    // No other program on the machine sleeps for just so long.
+    // No other program on the machine sleeps for exactly this long.
     let sleep = format!("sleep 86397.{}", std::process::id());
     let gate = Gate::new();
     let server = ModelServer::start_with(
@@ -57,7 +57,7 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
     let app = Application::open(&desktop, &home, theme).await?;
     connect(&app, &server.url(), look).await?;
 
-    // A first message, and an answer that is seen to grow.
+    // A first message, and an answer that visibly grows.
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
     app.choose("status-mode", &words::say(Language::En, "mode.ask", &BTreeMap::new())).await?;
     app.fill("composer", "Please correct list.md").await?;
@@ -101,7 +101,7 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
     assert!(asked.elapsed() < Duration::from_secs(3), "a stop takes {:?}", asked.elapsed());
     assert!(!runs(&sleep)?, "the command ended with its turn");
     app.picture(&format!("stopped-{look}")).await?;
-    // Its card closes, and what had come until then is in it.
+    // Its card closes, with the output up to then in it.
     let stopped = app.all("step-row").await?.pop().context("the command's card")?;
     stopped.click().await?;
     app.until("what the stopped command wrote", async || {
@@ -110,7 +110,7 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
     .await?;
     stopped.click().await?;
 
-    // Closed and opened: everything is as it was.
+    // Closed and opened: everything is unchanged.
     let before = transcript(&app).await?;
     assert!(before.len() >= 8, "two messages, their answers, cards and ends: {before:#?}");
     app.close().await?;
@@ -120,7 +120,7 @@ async fn the_main_job(theme: Theme, look: &str) -> Result<()> {
     assert_eq!(transcript(&app).await?, before);
     app.picture(&format!("opened-again-{look}")).await?;
 
-    // The key came out of the keychain again: the server takes no request without it.
+    // The key was read from the keychain again: the server accepts no request without it.
     app.fill("composer", "Thank you").await?;
     app.click("send").await?;
     app.until("the last answer", async || {
@@ -150,7 +150,7 @@ pub(crate) async fn connect(app: &Application, url: &str, look: &str) -> Result<
     skip_the_rest(app).await
 }
 
-/// Leaves the first run once its model is saved.
+/// Skips the rest of the first run once its model is saved.
 pub(crate) async fn skip_the_rest(app: &Application) -> Result<()> {
     app.find("welcome[data-step=persona]").await?;
     app.click("onboarding-finish").await?;
@@ -158,7 +158,7 @@ pub(crate) async fn skip_the_rest(app: &Application) -> Result<()> {
     Ok(())
 }
 
-/// The settings show the key's end, and no more of it.
+/// Checks that the settings show the end of the key, and no more of it.
 async fn settings(app: &Application, look: &str) -> Result<()> {
     app.click("open-settings").await?;
     app.find("settings").await?;
@@ -166,7 +166,7 @@ async fn settings(app: &Application, look: &str) -> Result<()> {
     let page = app.script("return document.documentElement.outerHTML").await?;
     assert!(!page.as_str().context("the page")?.contains(KEY), "the key is not in the page");
 
-    // What this build is made of came with it: crates and the page's own packages.
+    // The list of this build's packages is part of it: crates and the page's own packages.
     app.script("document.querySelector('[data-page=about]').click()").await?;
     app.click("notices-open").await?;
     for part in ["serde_json", "svelte"] {
@@ -180,7 +180,7 @@ async fn settings(app: &Application, look: &str) -> Result<()> {
     Ok(())
 }
 
-/// What the transcript reads, piece by piece.
+/// Returns the transcript's texts, piece by piece.
 async fn transcript(app: &Application) -> Result<Vec<String>> {
     let mut pieces = Vec::new();
     for id in ["user-message", "answer", "step-row", "step-body", "turn-end"] {
@@ -189,7 +189,7 @@ async fn transcript(app: &Application) -> Result<Vec<String>> {
     Ok(pieces)
 }
 
-/// Whether a process runs whose command line holds this.
+/// Returns whether a process runs whose command line contains this.
 pub(crate) fn runs(command: &str) -> Result<bool> {
     for entry in fs::read_dir("/proc")? {
         let arguments = fs::read(entry?.path().join("cmdline")).unwrap_or_default();
@@ -201,7 +201,7 @@ pub(crate) fn runs(command: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// The files below a folder that hold a text.
+/// Returns the files below a folder that contain a text.
 pub(crate) fn holding(folder: &Path, text: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

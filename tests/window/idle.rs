@@ -1,4 +1,4 @@
-//! A window nobody works in: what its processes do while nothing happens, shown and hidden.
+//! An idle window: the activity of its processes while nothing happens, visible and hidden.
 
 use anyhow::{Context as _, Result, ensure};
 use octo_testkit::{
@@ -14,18 +14,20 @@ use std::{
 
 use crate::first_task::{KEY, connect};
 
-/// How long it is left alone before it is looked at: what a start has to do is done.
+/// How long to wait before the measurement, so that all startup work is done.
 const SETTLED: Duration = Duration::from_secs(8);
-/// How long it is looked at.
+/// Duration of the measurement.
 const LOOK: Duration = Duration::from_secs(10);
-/// How often the threads of one program may be woken in that time while the window is shown, with a caret that blinks.
-/// Measured: 720, half of it by the screen's own beat; a page that draws sixty times a second comes to twice that.
+/// Maximum wakeups of one program's threads in that time while the window is visible, with a blinking caret.
+/// Measured: 720, half of it by the screen's own refresh; a page that draws sixty times a second reaches twice
+/// that.
 const SHOWN: u64 = 1_200;
-/// And while it is hidden. Measured: 90, a fifth of it by an idle pool of threads, more than half of it by the
-/// threads that look each second for what other processes stored. Another timer of four a second is too much.
+/// The same while it is hidden. Measured: 90, a fifth of it by an idle thread pool, more than half of it by the
+/// threads that check each second for data stored by other processes. Another timer of four per second exceeds
+/// it.
 const HIDDEN: u64 = 120;
-/// What works without ever waiting is not woken: how much of the processor's time each program may take, in ticks. A
-/// quarter of a core. Measured: 10 and 2, but on a machine that is shared what others take of it counts here too.
+/// A thread that works without ever waiting is not woken, so this limits the CPU time of each program, in
+/// ticks: a quarter of a core. Measured: 10 and 2, but on a shared machine the load of others counts here too.
 const TICKS: u64 = 250;
 
 #[tokio::test]
@@ -39,7 +41,7 @@ async fn a_window_nobody_works_in_does_next_to_nothing() -> Result<()> {
         Script::new().text("ok").text("There is **nothing** to do.\n\n".repeat(30)),
         ServerOptions { key: Some(KEY.to_owned()), ..ServerOptions::default() },
     );
-    // A session to be shown, and a person who has chosen that closing hides.
+    // A session to show, and the setting that closing hides.
     let app = Application::open(&desktop, &home, Theme::Light).await?;
     connect(&app, &server.url(), "idle").await?;
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
@@ -52,7 +54,7 @@ async fn a_window_nobody_works_in_does_next_to_nothing() -> Result<()> {
     panel.choose("Quit Octo").await?;
     app.ended().await?;
 
-    // As a person starts it: a driver looks at the page all the time.
+    // Started as a person does: a driver would query the page all the time.
     let mut app = BareApplication::start(&desktop, &home)?;
     app.painted()?;
     let shown = look(app.process()).await;
@@ -72,23 +74,23 @@ async fn a_window_nobody_works_in_does_next_to_nothing() -> Result<()> {
     Ok(())
 }
 
-/// What a program did while it was looked at.
+/// The activity of a program during the measurement.
 #[derive(Debug, Default)]
 struct Load {
-    /// Of all its processes, in ticks, also by threads that ended.
+    /// CPU time of all its processes, in ticks, including ended threads.
     ticks: u64,
-    /// Its threads that worked, by their names.
+    /// Its active threads, by name.
     threads: BTreeMap<String, Work>,
 }
 
-/// No program is woken more often than that, and none works all the time.
+/// Checks that no program is woken more often than `wakes`, and none works all the time.
 fn check(done: &BTreeMap<String, Load>, wakes: u64) {
     let woken = |load: &Load| load.threads.values().map(|work| work.wakes).sum::<u64>();
     let busy: Vec<_> = done.iter().filter(|(_, load)| woken(load) > wakes || load.ticks > TICKS).collect();
     assert!(busy.is_empty(), "more than {wakes} wakes or {TICKS} ticks in {LOOK:?}: {busy:#?}");
 }
 
-/// What each program does while it is looked at.
+/// Measures the activity of each program.
 async fn look(process: u32) -> BTreeMap<String, Load> {
     tokio::time::sleep(SETTLED).await;
     let all = || -> BTreeMap<u32, _> {

@@ -1,4 +1,4 @@
-//! The application as it was installed: `cargo xtask bundle --check` runs this with what a package brought.
+//! The installed application: `cargo xtask bundle --check` runs this with a package's files.
 
 use anyhow::Result;
 use octo_tests::{BareApplication, Desktop};

@@ -1,5 +1,5 @@
-//! The real window without a mouse: keys of the screen begin a session, answer what is asked, open the palette and change
-//! the language.
+//! The real window without a mouse: keyboard input starts a session, answers questions, opens the palette and
+//! changes the language.
 
 use crate::first_task::{KEY, connect};
 use anyhow::{Context as _, Result, ensure};
@@ -29,7 +29,7 @@ async fn everything_from_a_first_message_to_another_language_is_done_by_keys() -
     );
     let app = Application::open(&desktop, &home, Theme::Dark).await?;
     connect(&app, &server.url(), "keyboard").await?;
-    // The folder of the first session is that of the next.
+    // The next session gets the folder of the first.
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
     app.fill("composer", "Hello").await?;
     app.click("send").await?;
@@ -42,7 +42,7 @@ async fn everything_from_a_first_message_to_another_language_is_done_by_keys() -
     };
     let key = |name: &str| xdotool(&["key", name]);
     let write = |text: &str| xdotool(&["type", "--delay", "15", text]);
-    // Nobody manages windows here, so none has the keys by itself.
+    // There is no window manager here, so no window has the focus initially.
     let found = xdotool(&["search", "--onlyvisible", "--name", "Octo$"])?;
     xdotool(&["windowfocus", "--sync", found.lines().next().context("the window")?])?;
 
@@ -50,7 +50,7 @@ async fn everything_from_a_first_message_to_another_language_is_done_by_keys() -
     focus(&app, "composer").await?;
     write("Make a file")?;
     key("Return")?;
-    // A question with options: the second by an arrow, sent by Return from the field behind it.
+    // A question with options: the second chosen by an arrow, sent by Return from the field after it.
     app.find("feedback").await?;
     until_focus(&app, "feedback-option", || key("Tab")).await?;
     key("Down")?;
@@ -60,7 +60,8 @@ async fn everything_from_a_first_message_to_another_language_is_done_by_keys() -
     app.text_where("question", "the command to be asked about", |text| text.contains("touch done")).await?;
     app.picture("keyboard-permission-dark").await?;
     ensure!(!work.join("done").exists(), "nothing runs before the answer");
-    // The focus is in the field, or went on to this card. Not in the first moment: what was meant for the card before is no answer to this one.
+    // The focus is in the field, or moved on to this card. Not in the first moment: keys meant for the previous
+    // card must not answer this one.
     app.until("the answer to be taken", async || {
         key("Return")?;
         tokio::time::sleep(std::time::Duration::from_millis(300)).await;
@@ -70,7 +71,7 @@ async fn everything_from_a_first_message_to_another_language_is_done_by_keys() -
     app.find("turn-end[data-end=finished]").await?;
     ensure!(work.join("done").exists());
 
-    // The palette leads to a page of settings, and a button there changes the language.
+    // The palette opens a page of settings, and a button there changes the language.
     key("ctrl+k")?;
     focus(&app, "palette-input").await?;
     write("General")?;
@@ -93,13 +94,13 @@ async fn everything_from_a_first_message_to_another_language_is_done_by_keys() -
 
 const FOCUSED: &str = "return document.activeElement?.dataset?.testid ?? ''";
 
-/// Waits until this has the focus by itself.
+/// Waits until this element has received the focus.
 async fn focus(app: &Application, id: &str) -> Result<()> {
     app.until(&format!("the focus on {id}"), async || Ok((app.script(FOCUSED).await? == id).then_some(())))
         .await
 }
 
-/// Presses until something whose id begins so has the focus.
+/// Presses until an element whose id begins like this has the focus.
 async fn until_focus(app: &Application, id: &str, press: impl Fn() -> Result<String>) -> Result<()> {
     for _ in 0..60 {
         let focused = app.script(FOCUSED).await?;

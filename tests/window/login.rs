@@ -1,4 +1,4 @@
-//! Started by the system as the person logs in: hidden, with the way back in the tray, and the window as it was left.
+//! Started by the system at login: hidden, with the tray to bring it back, and the window as it was left.
 
 use crate::{
     carrying::say,
@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Smaller than the window comes at first, and no size of a screen.
+/// Smaller than the window's initial size, and not a common screen size.
 const SIZE: (u32, u32) = (1013, 707);
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn at_login_octo_comes_hidden_and_its_window_is_as_it_was_left() -> Result
     app.click("closing-quit").await?;
     app.ended().await?;
 
-    // What the session's manager does with the entry, as the desktop entry specification has it.
+    // The session manager's handling of the entry, according to the desktop entry specification.
     let text = fs::read_to_string(&path)?;
     let line = text.lines().find_map(|line| line.strip_prefix("Exec=")).context("a line to run")?;
     ensure!(line.ends_with("--hidden"), "{line}");
@@ -53,7 +53,7 @@ async fn at_login_octo_comes_hidden_and_its_window_is_as_it_was_left() -> Result
     command.arg("-c").arg(format!("exec {line}")).env("OCTO_HOME", &home);
     let mut app = BareApplication::spawn(&desktop, command)?;
     panel.entry(&say("tray.open")).await.context("the tray")?;
-    // A window that came would come with the tray: it is looked for a while longer.
+    // A wrongly opened window would appear with the tray, so the test watches a while longer.
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(2) {
         ensure!(app.windows_shown()? == 0, "it came up at login");
@@ -66,7 +66,7 @@ async fn at_login_octo_comes_hidden_and_its_window_is_as_it_was_left() -> Result
     app.ended()
 }
 
-/// The one entry the system finds there.
+/// Returns the only entry the system finds there.
 fn entry(folder: &Path) -> Result<Option<PathBuf>> {
     if !folder.exists() {
         return Ok(None);

@@ -1,8 +1,10 @@
-//! Long use of the real window: a day's work by a clock that runs faster. Sessions are begun, worked in, shown and left
-//! through the page, the window is hidden and shown again, every page is opened, and tasks run at their times. After a
-//! warm-up nothing may grow in any of the processes but what is stored, and that grows by what was said and done.
+//! Long use of the real window: a day's work with a clock that runs faster. Sessions are started, used, shown
+//! and left through the page, the window is hidden and shown again, every page is opened, and tasks run on
+//! schedule. After a warm-up only stored data may grow, in no process anything else, and only in proportion to
+//! the work done.
 //!
-//! 50 sessions with 40 turns each and at least eight hours of tasks: `cargo xtask soak` runs it, the gate does not.
+//! 50 sessions with 40 turns each and at least eight hours of tasks: `cargo xtask soak` runs it, the gate does
+//! not.
 
 mod page;
 
@@ -24,41 +26,40 @@ use std::{
 
 use crate::first_task::{KEY, skip_the_rest};
 
-/// Eight hours are eight minutes.
+/// Eight hours take eight minutes.
 const SPEED: u32 = 60;
 const HOUR: Millis = 3_600_000;
-/// A session is idle after so much real time, and rests after ten times as much.
+/// A session is idle after this much real time, and unloaded after ten times as much.
 const IDLE_AFTER: Duration = Duration::from_millis(300);
-/// When everything of a wave rests, and the page's memory was looked through for what is not used.
+/// How long until all work of a wave has ended and the page's garbage was collected.
 const QUIET: Duration = Duration::from_secs(8);
-/// Conversations are summed up from this size on, in tokens, so that each session is several times.
+/// Size in tokens from which conversations are compacted, so that each session is compacted several times.
 const SUMMED_UP_AT: u64 = 16_000;
-/// Tasks with a time every five minutes.
+/// Number of tasks that run every five minutes.
 const TASKS: usize = 3;
-/// How long a turn or an end may take on a busy machine.
+/// Timeout of a turn or an exit on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How much is done.
+/// Amount of work.
 struct Load {
-    /// Groups of sessions, one after the other; sessions of a group are worked in at the same time.
+    /// Groups of sessions, run in succession; the sessions of a group run at the same time.
     waves: usize,
     sessions: usize,
     turns: usize,
-    /// How long it lasts at least, by the fast clock.
+    /// Minimum duration by the fast clock.
     lasts: Millis,
-    /// Waves after which everything has been used once.
+    /// Number of waves after which everything has been used once.
     warm_up: usize,
 }
 
-/// A day. After four waves the pools of connections and threads are as large as they get.
+/// A day. After four waves the pools of connections and threads have reached their size.
 const FULL: Load = Load { waves: 10, sessions: 5, turns: 40, lasts: 8 * HOUR, warm_up: 4 };
 
-/// The page's engine collects garbage the later the more memory the machine has, and what is measured here is what is
-/// kept: on this machine it is to believe that there is little.
+/// The page's engine collects garbage later if the machine has more memory, and this test measures retained
+/// memory: here the engine must believe that memory is scarce.
 const PROMPT: [(&str, &str); 2] = [("JSC_forceRAMSize", "134217728"), ("JSC_largeHeapSize", "8388608")];
 
-/// What the memory of each program may be larger by in the end, in kB: what the allocator keeps of what was given back,
-/// and caches that fill up.
+/// Allowed growth of each program's memory, in kB, for memory the allocator keeps and caches that fill up.
 const MEMORY: [(&str, u64); 3] =
     [("fast_window", 12_000), ("WebKitWebProcess", 30_000), ("WebKitNetworkProcess", 4_000)];
 
@@ -92,7 +93,7 @@ async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
         day.work(wave, load.turns).await?;
         day.look_round().await?;
         let worked = started.elapsed();
-        // As many hours as a day has pass evenly.
+        // A day's hours pass evenly.
         let wanted = begun + load.lasts / load.waves as Millis * (wave as Millis + 1);
         while time.now() < wanted {
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -128,7 +129,7 @@ async fn nothing_grows_in_a_day_of_use_but_what_is_stored() -> Result<()> {
     Ok(())
 }
 
-/// The example beside the binary, which is built with the tests.
+/// Returns the example next to the binary, which is built with the tests.
 fn program() -> Result<PathBuf> {
     let example = octo_tests::example("fast_window")?;
     ensure!(example.exists(), "{} is not built: cargo build --examples", example.display());
@@ -143,7 +144,7 @@ struct Day<'a> {
 }
 
 impl Day<'_> {
-    /// The first run, and what the day needs.
+    /// Completes the first run, and prepares the day.
     async fn begin(&self) -> Result<()> {
         let Self { app, work, .. } = self;
         app.find("welcome").await?;
@@ -163,13 +164,13 @@ impl Day<'_> {
             let plan = Box::new(day::task(work, number));
             self.call(SaveTask { task: None, plan, version: None }).await?;
         }
-        // What closing does is asked once.
+        // The first closing asks for the preferred behaviour.
         app.press_close()?;
         app.click("closing-hide").await?;
         self.come_back().await
     }
 
-    /// A wave of sessions, from their first turn to their last.
+    /// Runs a wave of sessions, from their first turn to their last.
     async fn work(&self, wave: usize, turns: usize) -> Result<()> {
         let mut open: Vec<(usize, SessionId)> = Vec::new();
         for number in wave * self.sessions..(wave + 1) * self.sessions {
@@ -182,7 +183,7 @@ impl Day<'_> {
             open.push((number, session));
         }
         for turn in 1..turns {
-            // In the middle of it the window is hidden for a turn.
+            // Halfway, the window is hidden for a turn.
             let hidden = turn == turns / 2;
             if hidden {
                 self.rest(&open).await?;
@@ -210,7 +211,7 @@ impl Day<'_> {
         Ok(())
     }
 
-    /// Waits until all that runs in these sessions is done.
+    /// Waits until all work in these sessions is done.
     async fn rest(&self, open: &[(usize, SessionId)]) -> Result<()> {
         let began = Instant::now();
         loop {
@@ -253,7 +254,8 @@ impl Day<'_> {
         self.app.until(&what, async || Ok((self.app.windows_shown()? == count).then_some(()))).await
     }
 
-    /// What all processes take once they are quiet. Tasks go on, so each figure is the least of some looks.
+    /// Measures all processes once they are quiet. Tasks continue, so each figure is the minimum of several
+    /// measurements.
     async fn measure(&self, process: u32, home: &Path) -> Result<Measure> {
         tokio::time::sleep(QUIET).await;
         let mut looks = Vec::new();
@@ -264,7 +266,7 @@ impl Day<'_> {
         Ok(Measure::least(looks))
     }
 
-    /// Runs steps of a person's in the page.
+    /// Runs a person's steps in the page.
     async fn page(&self, steps: &str) -> Result<Value> {
         page::outcome(self.app.script_async(&page::script(steps)).await?)
     }

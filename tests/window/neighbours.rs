@@ -1,5 +1,5 @@
-//! What another process of the same home does is in this window, and is stopped from it; the list by folders, and keys of
-//! one's own.
+//! The work of another process on the same home is visible in this window, and can be stopped from it; the list
+//! by folders, and custom shortcuts.
 
 use crate::first_task::{KEY, connect};
 use anyhow::{Context as _, Result, ensure};
@@ -8,10 +8,10 @@ use octo_tests::{Application, Desktop, Theme};
 use serde_json::json;
 use std::{fs, process::Stdio, time::Instant};
 
-/// Control in the driver's words, held until the element's keys end.
+/// Control in the driver's encoding, held until the element's keys end.
 const CONTROL: &str = "\u{e009}";
 
-/// How `octo exec` ends when somebody stopped it.
+/// Exit code of `octo exec` after it was stopped.
 const STOPPED: i32 = 130;
 
 #[tokio::test]
@@ -45,7 +45,7 @@ async fn a_turn_in_a_terminal_is_seen_in_the_window_and_stopped_from_it() -> Res
         .await?;
     app.picture("formulas-light").await?;
 
-    // In a terminal, with the model and the key this home has.
+    // In a terminal, with this home's model and key.
     let exec = Application::beside(&desktop, &home)?
         .args(["exec", "--mode", "autonomous", "--cwd"])
         .arg(&beside)
@@ -61,8 +61,7 @@ async fn a_turn_in_a_terminal_is_seen_in_the_window_and_stopped_from_it() -> Res
     let row = app.text_where("activity-row", "the other's turn", |text| text.contains(&said)).await?;
     ensure!(row.contains("Count the beds") && row.contains("garden"), "{row}");
     app.picture("neighbours-running-light").await?;
-    // What is done there is read here, step by step.
-    // The driver takes a title that may be cut short for hidden.
+    // Its work is readable here, step by step. The driver treats a title that may be cut off as hidden.
     app.script("document.querySelector('[data-testid=activity-open]').click()").await?;
     app.text_where("transcript", "its first step", |text| {
         text.contains("The beds are") && text.contains("roses")
@@ -87,7 +86,7 @@ async fn a_turn_in_a_terminal_is_seen_in_the_window_and_stopped_from_it() -> Res
     Ok(())
 }
 
-/// The sessions by where they work, and from there into one.
+/// Lists the sessions by folder, and opens one from there.
 async fn by_folders(app: &Application) -> Result<()> {
     app.click("session-filter").await?;
     app.click("list-order-folder").await?;
@@ -95,7 +94,7 @@ async fn by_folders(app: &Application) -> Result<()> {
     let folders = app
         .until("both folders", async || {
             let folders = app.texts("folder-row").await?;
-            // The driver reads nothing of what is there and not drawn yet.
+            // The driver does not read elements that exist but are not drawn yet.
             let drawn = folders.len() == 2 && folders.iter().all(|name| !name.is_empty());
             Ok(drawn.then_some(folders))
         })
@@ -122,7 +121,7 @@ async fn by_folders(app: &Application) -> Result<()> {
     Ok(())
 }
 
-/// Other keys for the palette open it, and those of before do not.
+/// Checks that new shortcuts for the palette open it, and the old ones do not.
 async fn keys_of_ones_own(app: &Application) -> Result<()> {
     app.click("open-settings").await?;
     app.click("settings-page[data-page=shortcuts]").await?;

@@ -1,4 +1,4 @@
-//! Where all that is Octo's is: a copy that comes back, and another folder for it.
+//! The location of Octo's data: a restored copy, and another folder.
 
 use crate::{
     carrying::choose,
@@ -37,7 +37,7 @@ async fn a_copy_comes_back_and_the_home_moves_each_at_the_next_start() -> Result
     choose(&desktop, &app, &out).await?;
     app.find("data-copied").await?;
     let copy = fs::read_dir(&out)?.next().context("a copy")??.path();
-    // What comes after the copy is not in it.
+    // Changes after the copy are not in it.
     app.click("settings-back").await?;
     app.click("new-session").await?;
     ask(&app, Some(&work), "How many storks are there?").await?;
@@ -77,7 +77,7 @@ async fn a_copy_comes_back_and_the_home_moves_each_at_the_next_start() -> Result
     let app = Application::open_settled(&desktop, Theme::Light).await?;
     listed(&app, "herons").await?;
     ensure!(elsewhere.join("octo.db").is_file(), "it is in {}", elsewhere.display());
-    // It works there as it did, with the key it had.
+    // It works there as before, with the same key.
     app.click("session-row").await?;
     ask(&app, None, "And now?").await?;
     app.picture("moved").await?;
@@ -86,7 +86,7 @@ async fn a_copy_comes_back_and_the_home_moves_each_at_the_next_start() -> Result
     Ok(())
 }
 
-/// Asks something to its end, in a new session where a folder is named.
+/// Sends a message and waits for the turn's end, in a new session if a folder is given.
 async fn ask(app: &Application, folder: Option<&Path>, words: &str) -> Result<()> {
     if let Some(folder) = folder {
         app.fill("new-folder", folder.to_str().context("a path in Unicode")?).await?;
@@ -101,7 +101,7 @@ async fn ask(app: &Application, folder: Option<&Path>, words: &str) -> Result<()
     .await
 }
 
-/// A session of these words is in the list, which comes a moment after the window.
+/// Waits for a session with these words in the list, which loads a moment after the window.
 async fn listed(app: &Application, words: &str) -> Result<()> {
     let rows = "return [...document.querySelectorAll('[data-testid=session-row]')].map((row) => row.textContent).join()";
     app.until("the session", async || {
@@ -110,7 +110,7 @@ async fn listed(app: &Application, words: &str) -> Result<()> {
     .await
 }
 
-/// The settings of data, with where everything is.
+/// Checks the data settings, which show all locations.
 async fn places(app: &Application) -> Result<()> {
     app.click("open-settings").await?;
     app.until("the page of data", async || {

@@ -1,5 +1,5 @@
-//! Settings that need more than a switch: one the agent proposes and the person sets, the way to the network that is
-//! tried, and the browser's check-up with its repairs.
+//! Settings that need more than a switch: a setting the agent proposes and the person changes, the network
+//! test, and the browser check-up with its repairs.
 
 use crate::first_task::{KEY, connect};
 use anyhow::{Context as _, Result};
@@ -56,7 +56,7 @@ async fn a_setting_is_proposed_by_the_agent_and_set_by_the_person_alone() -> Res
     app.find("session-row").await?;
     assert_eq!(app.script(theme).await?, "dark", "it was kept");
 
-    // One beside others of its kind: they stay.
+    // One among others of its kind, which stay.
     app.click("session-row").await?;
     app.fill("composer", "And larger letters").await?;
     app.click("send").await?;
@@ -80,7 +80,7 @@ async fn the_way_to_the_network_is_tried_and_the_browser_is_examined_and_repaire
     let desktop = Desktop::start()?;
     let home = desktop.folder().join("octo");
     let app = Application::open(&desktop, &home, Theme::Light).await?;
-    // A model elsewhere, never asked: what is tried is the way to it.
+    // A model elsewhere, never called: the test checks only the route to it.
     app.find("welcome").await?;
     app.click("model-provider-custom").await?;
     app.click("model-protocol-anthropic").await?;
@@ -91,13 +91,13 @@ async fn the_way_to_the_network_is_tried_and_the_browser_is_examined_and_repaire
 
     app.click("open-settings").await?;
     app.click("proxy-manual").await?;
-    // Nobody listens there.
+    // No server listens there.
     let closed = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     app.fill("proxy-address", &format!("http://{closed}")).await?;
     app.click("proxy-test").await?;
     shows(&app, "models.example could not be reached this way").await?;
     app.picture("proxy-not-reached").await?;
-    // Somebody does, and answers for the other.
+    // A server listens, and answers for the other.
     let (proxy, asked) = answering()?;
     app.fill("proxy-address", &proxy).await?;
     app.click("proxy-test").await?;
@@ -106,7 +106,7 @@ async fn the_way_to_the_network_is_tried_and_the_browser_is_examined_and_repaire
     let asked = asked.join().map_err(|_| anyhow::anyhow!("the proxy ended badly"))?;
     assert!(asked.starts_with("GET http://models.example/"), "{asked}");
 
-    // The browser is switched off: the check-up says so, and its repair switches Octo's own on.
+    // The browser is disabled: the check-up says so, and its repair enables Octo's own.
     app.click("settings-page[data-page=browser]").await?;
     app.click("browser-choice-off").await?;
     app.click("browser-examine").await?;
@@ -133,7 +133,7 @@ fn say(key: &str) -> String {
     words::say(Language::En, key, &BTreeMap::new())
 }
 
-/// Waits until the page reads so.
+/// Waits until the page contains these words.
 async fn shows(app: &Application, words: &str) -> Result<()> {
     app.until(words, async || {
         let text = app.script("return document.body.innerText").await?;
@@ -148,7 +148,7 @@ async fn scroll_to(app: &Application, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// A proxy that answers one request itself; what it was asked.
+/// Starts a proxy that answers one request itself; returns that request.
 fn answering() -> Result<(String, thread::JoinHandle<String>)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = format!("http://{}", listener.local_addr()?);
@@ -156,7 +156,7 @@ fn answering() -> Result<(String, thread::JoinHandle<String>)> {
         let Ok((mut stream, _)) = listener.accept() else { return String::new() };
         let mut request = [0; 4096];
         let read = stream.read(&mut request).unwrap_or_default();
-        // Whoever asks sees the rest.
+        // The client sees the rest.
         let _sent = stream.write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n");
         String::from_utf8_lossy(&request[..read]).into_owned()
     });

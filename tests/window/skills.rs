@@ -1,5 +1,5 @@
-//! Skills, a sub-agent and a memory: called by a slash, proposed in words and accepted, remembered, deleted, brought
-//! back.
+//! Skills, a sub-agent and a memory: called by a slash, proposed in words and accepted, remembered, deleted,
+//! restored.
 
 use crate::first_task::{runs, skip_the_rest};
 use anyhow::{Context as _, Result};
@@ -22,7 +22,7 @@ argument-hint: what to look at
 Look at $ARGUMENTS and report its headings.
 ";
 
-/// Runs until it is stopped, and is like no other process.
+/// Runs until it is stopped, and is unlike any other process.
 const LONG: &str = "sleep 60417";
 
 const HOUSE: &str = "---
@@ -83,7 +83,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
         .text("It was stopped, so I leave that page.")
         .call("terminal", json!({ "command": save }))
         .text("I keep that in mind.")
-        // Another session: what was kept is recalled by a sub-agent, which may not write.
+        // Another session: a sub-agent, which may not write, recalls the memory.
         .call("invoke_skill", json!({ "skill_name": "recall-memory", "task": "the day releases go out" }))
         .call("terminal", json!({ "command": "octo memory list" }))
         .call("terminal", json!({ "command": "octo memory read release-day.md" }))
@@ -104,7 +104,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.click("model-save").await?;
     skip_the_rest(&app).await?;
 
-    // A slash as the first words of a session: a sub-agent works, and its card opens into all it did.
+    // A slash as the first words of a session: a sub-agent works, and its card opens to show its work.
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
     app.choose("status-mode", &words::say(Language::En, "mode.autonomous", &BTreeMap::new())).await?;
     app.fill("composer", "/look-over index.html").await?;
@@ -113,7 +113,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     app.find("turn-end[data-end=finished]").await?;
     app.picture(&format!("sub-agent-{look}")).await?;
 
-    // What came with the folder waits until it was looked at.
+    // The folder's skills wait for a review.
     app.click("open-skills").await?;
     open_row(&app, "skill-row[data-skill=house-style]").await?;
     app.find("skill-waits").await?;
@@ -149,7 +149,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     .await?;
     app.picture(&format!("skill-command-{look}")).await?;
 
-    // A sub-agent is watched at work in its card, and stopped there: only it ends.
+    // The card shows a sub-agent's work, and can stop it: only that sub-agent ends.
     app.fill("composer", "/look-over the whole site").await?;
     app.click("send").await?;
     app.until("the command to run", async || Ok(runs(LONG)?.then_some(()))).await?;
@@ -161,7 +161,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     // Its card closed, and opens again.
     app.script("[...document.querySelectorAll('[data-testid=step-row]')].at(-1).click()").await?;
     app.find("sub-agent[data-status=stopped]").await?;
-    // What its parent said of it comes into view below.
+    // Its parent's answer appears below.
     let seen = "const answer = [...document.querySelectorAll('[data-testid=answer]')].at(-1); \
                 const { top, bottom } = answer.getBoundingClientRect(); \
                 return top > 0 && bottom < innerHeight && answer.checkVisibility({ visibilityProperty: true })";
@@ -171,7 +171,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     assert_eq!(app.script(end).await?, "finished", "its parent was not stopped");
     assert!(app.texts("answer").await?.iter().any(|text| text.contains("I leave that page")));
 
-    // A memory is written, found, deleted and brought back.
+    // A memory is written, found, deleted and restored.
     app.fill("composer", "Remember that releases go out on Tuesdays").await?;
     app.click("send").await?;
     app.until("the fifth turn", async || Ok((app.all("turn-end").await?.len() >= 5).then_some(()))).await?;
@@ -180,7 +180,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     open_row(&app, "memory-row[data-file='release-day.md']").await?;
     app.find("memory-detail").await?;
     app.picture(&format!("memory-{look}")).await?;
-    // Notes of what was accepted lie over the corner until they are closed.
+    // Notes about accepted items cover the corner until they are closed.
     app.script("document.querySelectorAll('[data-testid=toast] button').forEach((button) => button.click())")
         .await?;
     app.until("nothing in the way", async || Ok(app.all("toast").await?.is_empty().then_some(()))).await?;
@@ -191,7 +191,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     toast.find(Locator::Css("button")).await?.click().await?;
     app.until("it is back", async || Ok(home.join("memories/release-day.md").exists().then_some(()))).await?;
 
-    // Recalled in a session that never heard of it.
+    // Recalled in a session that never received it.
     app.click("new-session").await?;
     app.find("new-folder").await?;
     app.choose("status-mode", &words::say(Language::En, "mode.autonomous", &BTreeMap::new())).await?;
@@ -208,7 +208,7 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     let last = &requests.last().context("a request")?.body;
     assert!(last.to_string().contains("Recalled Memories"), "the parent has what was recalled");
     let first = requests.iter().rev().nth(4).context("the session's first request")?.body.to_string();
-    // Not the word alone: the prompt says which day of the week it is.
+    // Not the word alone: the prompt names the day of the week.
     assert!(!first.contains("Tuesdays"), "nothing of a memory is in a session's prompt");
 
     let instructions =
@@ -217,7 +217,8 @@ async fn called_and_accepted(theme: Theme, look: &str) -> Result<()> {
     Ok(())
 }
 
-/// Opens a row of a table: the driver presses no `tr`, the page's handler of it takes the press all the same.
+/// Opens a row of a table: the driver does not click a `tr`, but the page's handler accepts the click all the
+/// same.
 async fn open_row(app: &Application, row: &str) -> Result<()> {
     app.find(row).await?;
     let (id, rest) = row.split_once('[').map_or((row, String::new()), |(id, rest)| (id, format!("[{rest}")));

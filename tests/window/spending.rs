@@ -1,5 +1,5 @@
-//! What a model costs and how that is kept in hand: a header of the person's own, a budget that asks, a guess of the
-//! next message taken with Tab, and the page that says where it went.
+//! The cost of a model and its control: a custom header, a budget that asks, a guess of the next message
+//! accepted with Tab, and the page that shows the spending.
 
 use crate::first_task::skip_the_rest;
 use anyhow::{Context as _, Result};
@@ -25,7 +25,8 @@ async fn what_it_costs_is_seen_and_held_in_dark() -> Result<()> {
     seen_and_held(Theme::Dark, "dark").await
 }
 
-/// A provider of the person's own, put over the built-in table the way the README says, so that prices are known.
+/// Returns the person's own provider, merged over the built-in table as the README describes, so that prices
+/// are known.
 fn presets(url: &str) -> String {
     let rates = json!({ "input": 3, "output": 15, "read": 0.3, "write": 3.75, "write_hour": 6 });
     let prices = json!({ "rates": rates, "date": "2026-11-22", "source": "a test" });
@@ -70,14 +71,14 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     app.click("model-save").await?;
     skip_the_rest(&app).await?;
 
-    // A header of the gateway's, which is a secret like the key. The model is the light one too, so that it guesses;
+    // A gateway's header, which is a secret like the key. The model is also the light one, so that it guesses;
     // and a task may cost next to nothing.
     app.click("open-settings").await?;
     let buttons = app.find("model-row").await?.find_all(Locator::Css("button")).await?;
     buttons.last().context("the button that opens the card")?.click().await?;
     app.click("model-light").await?;
     let light = words::say(Language::En, "model.light", &BTreeMap::new());
-    // Its form is made anew once that is known.
+    // Its form is rebuilt once that is known.
     app.text_where("model-row", "the light model's tag", |text| text.contains(&light)).await?;
     app.click("header-add").await?;
     app.fill("header-name", HEADER.0).await?;
@@ -93,7 +94,7 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     app.picture(&format!("settings-models-{look}")).await?;
     app.click("settings-back").await?;
 
-    // The budget pauses and asks; what was done stays.
+    // The budget pauses and asks; finished work stays.
     app.fill("new-folder", work.to_str().context("a path in Unicode")?).await?;
     app.choose("status-mode", &words::say(Language::En, "mode.autonomous", &BTreeMap::new())).await?;
     app.fill("composer", "Make a page").await?;
@@ -106,7 +107,7 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     app.find("turn-end[data-end=finished]").await?;
     assert!(server.requests().len() > asked, "it went on");
 
-    // The guess is taken with Tab and sent.
+    // The guess is accepted with Tab and sent.
     app.until("the guess", async || {
         Ok(app
             .script("return document.querySelector('[data-testid=suggestion]')?.textContent")
@@ -124,7 +125,7 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     app.until("the second task's end", async || Ok((app.all("turn-end").await?.len() >= 2).then_some(())))
         .await?;
 
-    // What it came to: at the turn, in the bar, and on the page.
+    // Its cost: at the turn, in the bar, and on the page.
     app.text_where("status-cost", "a cost", |text| text.contains('$')).await?;
     app.click("open-usage").await?;
     app.find("usage-days").await?;
@@ -144,7 +145,7 @@ async fn seen_and_held(theme: Theme, look: &str) -> Result<()> {
     Ok(())
 }
 
-/// The first file below `folder` that holds these bytes.
+/// Returns the first file below `folder` that contains these bytes.
 fn found_in(folder: &Path, bytes: &[u8]) -> Result<Option<std::path::PathBuf>> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

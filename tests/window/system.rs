@@ -1,4 +1,4 @@
-//! Octo's place in the system: the tray, notices, links, the small window, and a page whose process dies.
+//! System integration: the tray, notices, links, the quick ask window, and a page whose process crashes.
 
 use anyhow::{Context as _, Result};
 use octo_testkit::{Gate, ModelServer, Reply, Script, ServerOptions};
@@ -12,7 +12,7 @@ use std::{
 
 use crate::first_task::connect;
 
-/// Begins a session in a folder of its own.
+/// Starts a session in its own folder.
 async fn ask(app: &Application, desktop: &Desktop, text: &str) -> Result<PathBuf> {
     let work = desktop.home().join("notes");
     fs::create_dir_all(&work)?;
@@ -82,11 +82,11 @@ async fn without_a_tray_it_asks_as_well_and_a_second_start_brings_the_window_bac
     app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
     Application::start_again(&desktop, &home, &[])?;
     app.until("the window to come back", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
-    // The way out of one whose window only hides.
+    // The way to quit an application whose window only hides.
     app.type_into("composer", "\u{e009}k").await?;
     app.type_into("palette-input", "quit").await?;
     app.text_where("palette-choice", "the end", |text| text.contains("Quit Octo")).await?;
-    // The page may be gone before the driver says that the key was pressed.
+    // The page may be gone before the driver reports the key press.
     let _pressed = app.type_into("palette-input", "\u{e007}").await;
     app.ended().await
 }
@@ -136,7 +136,7 @@ async fn a_question_and_an_end_are_told_while_nobody_looks() -> Result<()> {
     app.picture("system-question-light").await?;
     app.press_close()?;
     app.until("the window to go", async || Ok((app.windows_shown()? == 0).then_some(()))).await?;
-    // Answered where nobody sees the window: by the page, which lives on.
+    // Answered while no window is visible: by the page, which still runs.
     app.script("document.querySelector('[data-testid=\"question-once\"]').click()").await?;
     panel.notice("Octo is done").await?;
     panel.badge("Octo", 0).await?;
@@ -145,7 +145,7 @@ async fn a_question_and_an_end_are_told_while_nobody_looks() -> Result<()> {
     let told: Vec<String> = panel.notices().into_iter().map(|notice| notice.summary).collect();
     assert_eq!(told, ["Octo has a question", "Octo is done"], "each once");
 
-    // A question that is answered by its notice alone: with no more than an end.
+    // A question that is answered through its notice alone, which reports only the end afterwards.
     panel.choose("Open Octo").await?;
     app.until("the window to come back", async || Ok((app.windows_shown()? == 1).then_some(()))).await?;
     app.fill("composer", "And one more").await?;
@@ -210,7 +210,7 @@ async fn a_link_is_shown_and_never_sent() -> Result<()> {
     assert!(app.all("session-row").await?.is_empty(), "no session began");
     app.close().await?;
 
-    // It is no more the person's own for having been kept.
+    // Keeping it did not make it the person's own.
     let app = Application::open(&desktop, &home, Theme::Light).await?;
     app.find("new-foreign").await?;
     assert_eq!(app.script(field).await?, "Delete everything");
@@ -236,9 +236,9 @@ async fn a_page_whose_process_dies_comes_back_and_the_run_goes_on() -> Result<()
     gate.reached().await;
     panel.entry("Running: 1").await?;
 
-    // The driver loses the page with its process: what follows is seen from outside.
+    // The driver loses the page with its process: the rest is observed from outside.
     let before = app.kill_page()?;
-    // Nobody draws now: this stays until the new page does.
+    // Nothing draws now: this remains until the new page does.
     let left = app.pixels()?;
     let began = Instant::now();
     while app.page_process()?.is_none_or(|now| now == before) {
@@ -248,7 +248,7 @@ async fn a_page_whose_process_dies_comes_back_and_the_run_goes_on() -> Result<()
     panel.entry("Running: 1").await?;
     gate.open();
     panel.entry("Nothing is running").await?;
-    // What the old page left on the screen is another one: it was in the middle of the answer.
+    // The old page's remains on the screen differ: it was in the middle of the answer.
     while app.pixels()? == left || !app.is_drawn()? {
         anyhow::ensure!(began.elapsed() < Duration::from_secs(60), "the new page shows nothing");
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -275,7 +275,7 @@ async fn the_small_window_begins_a_session_from_anywhere() -> Result<()> {
     connect(&app, &server.url(), "system").await?;
     ask(&app, &desktop, "First").await?;
     app.find("turn-end[data-end=finished]").await?;
-    // The form for it is a page of the settings; here the request it makes is made.
+    // The form for it is a settings page; here its request is sent directly.
     let change = "const done = arguments[0]; \
         window.__TAURI_INTERNALS__.invoke('request', { request: { domain: 'app', call: { type: 'change_settings', \
         patch: { desktop: { quick_ask: 'Ctrl+Shift+Space' } } } } }).then(() => done(null), (error) => done(error.key))";
@@ -306,7 +306,8 @@ async fn the_small_window_begins_a_session_from_anywhere() -> Result<()> {
     };
     windows(1).await?;
 
-    // By a command, for desktops that let no program listen to keys; and from the tray. What was written stays.
+    // By a command, for desktops that let no program listen to shortcuts; and from the tray. The typed text
+    // stays.
     Application::start_again(&desktop, &home, &["--quick-ask"])?;
     windows(2).await?;
     keys(&["type", "--delay", "20", "Thi"])?;

@@ -1,5 +1,5 @@
-//! A task from words to its history: the agent fills it in, the person confirms it with its next times, it is run while
-//! nobody looks, told of, found again, deleted and brought back.
+//! A task from words to its history: the agent fills it in, the person confirms it with its next times, it runs
+//! in the background, is reported, found again, deleted and restored.
 
 use crate::first_task::{KEY, connect};
 use anyhow::{Context as _, Result};
@@ -52,7 +52,7 @@ async fn a_task_is_made_in_words_run_told_of_deleted_and_brought_back() -> Resul
     app.find("turn-end[data-end=finished]").await?;
     assert!(fs::read_to_string(home.join("tasks/morning-count.md"))?.contains("weekdays at 08:30"));
 
-    // Run now, and the window closed meanwhile: the end is told, and the notice leads to the run.
+    // Run now, with the window closed meanwhile: the end is reported, and the notice opens the run.
     app.click("open-tasks").await?;
     show(&app).await?;
     let shown = app.text("schedule").await?;
@@ -72,16 +72,16 @@ async fn a_task_is_made_in_words_run_told_of_deleted_and_brought_back() -> Resul
     app.text_where("answer", "what the run found", |text| text.contains("two notes")).await?;
     app.picture("task-run-session-light").await?;
 
-    // Its history says how it went, and leads to the session too.
+    // Its history shows the outcome, and opens the session too.
     app.click("open-tasks").await?;
     show(&app).await?;
     app.text_where("run[data-status=finished]", "what it came to", |text| text.contains("two notes")).await?;
     app.picture("task-history-light").await?;
-    // The driver takes what is cut short by an ellipsis for hidden.
+    // The driver treats text cut off by an ellipsis as hidden.
     app.script("document.querySelector('[data-testid=run-session]').click()").await?;
     app.text_where("answer", "the run again", |text| text.contains("two notes")).await?;
 
-    // Deleted it is in the trash, with a way back at once; restored from there it is as it was.
+    // Deleted, it is in the trash and can be undone at once; restored from there it is unchanged.
     let file = home.join("tasks/morning-count.md");
     let written = fs::read_to_string(&file)?;
     for way in ["undo", "trash"] {
@@ -115,7 +115,7 @@ fn say(key: &str) -> String {
     words::say(Language::En, key, &BTreeMap::new())
 }
 
-/// Opens the task's row: the driver presses no `tr`, the name in it is a button.
+/// Opens the task's row: the driver does not click a `tr`, but the name in it is a button.
 async fn show(app: &Application) -> Result<()> {
     app.find("schedule-row[data-file=morning-count]").await?;
     app.script("document.querySelector('[data-file=morning-count] [data-row-open]').click()").await?;
@@ -123,7 +123,7 @@ async fn show(app: &Application) -> Result<()> {
     Ok(())
 }
 
-/// Takes the way back a remark offers; other remarks may stand beside it.
+/// Clicks the undo of a toast; other toasts may be visible too.
 pub(crate) async fn take_back(app: &Application) -> Result<()> {
     let undo = "const undo = [...document.querySelectorAll('[data-testid=toast] button')] \
                 .find((button) => button.textContent.trim() === 'Undo'); undo?.click(); return undo !== undefined";

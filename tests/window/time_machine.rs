@@ -1,5 +1,5 @@
-//! A small project broken over three tasks by edits and a script, and taken back: undone one by one, branched,
-//! redone; and what its script removed, in the trash.
+//! A small project broken over three turns by edits and a script, and restored: undone one by one, branched,
+//! redone; and the script's removals, in the trash.
 
 use crate::first_task::connect;
 use anyhow::{Context as _, Result};
@@ -78,12 +78,12 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     }
     assert!(!work.join("test.py").exists(), "it is broken");
 
-    // Undone one by one, from the keys; what each did is seen first.
+    // Undone one by one, with shortcuts; each preview shows the changes first.
     app.click("time-open").await?;
     app.until("the tree", async || Ok((app.all("task-row").await?.len() >= 4).then_some(()))).await?;
     app.click("task-row[data-task=\"3\"]").await?;
     app.find("comparison").await?;
-    // What no undo takes back is said with the task, and again before it is undone.
+    // Effects no undo reverts are listed with the turn, and again before it is undone.
     app.text_where("lasting", "what stays of the task", |text| text.contains("cannot be undone")).await?;
     app.picture(&format!("time-machine-{look}")).await?;
     app.click("task-row[data-task=\"2\"]").await?;
@@ -99,7 +99,7 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     app.find("undone").await?;
     app.picture(&format!("undone-{look}")).await?;
 
-    // Another way from the first task on, beside the one before.
+    // A second branch from the first turn on, next to the earlier one.
     go_to(&app, 1).await?;
     app.until("the files", async || Ok((project(&work)? == states[1]).then_some(()))).await?;
     leave(&app).await?;
@@ -111,7 +111,7 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     .await?;
     app.until("rest", async || Ok(app.all("stop").await?.is_empty().then_some(()))).await?;
 
-    // One file of the first way alone, then all of it.
+    // One file of the first branch alone, then all of it.
     app.click("time-open").await?;
     app.until("the tree", async || Ok((app.all("task-row").await?.len() >= 5).then_some(()))).await?;
     app.picture(&format!("branches-{look}")).await?;
@@ -128,7 +128,7 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     leave(&app).await?;
     app.close().await?;
 
-    // What the script removed is in the trash, and so is the session once the person deletes it.
+    // The script's removals are in the trash, and so is the session once the person deletes it.
     let app = Application::open(&desktop, &home, theme).await?;
     app.find("session-row").await?;
     app.type_into("session-row", F2).await?;
@@ -150,7 +150,7 @@ async fn taken_back(theme: Theme, look: &str) -> Result<()> {
     Ok(())
 }
 
-/// Goes to the end of a task, files and conversation, from the open timeline.
+/// Restores the end of a turn, files and conversation, from the open timeline.
 async fn go_to(app: &Application, task: usize) -> Result<()> {
     if app.all("time").await?.is_empty() {
         app.click("time-open").await?;
@@ -160,7 +160,7 @@ async fn go_to(app: &Application, task: usize) -> Result<()> {
     confirm(app).await
 }
 
-/// Says yes to the proposal, once it is worked out.
+/// Confirms the plan, once it is computed.
 async fn confirm(app: &Application) -> Result<()> {
     app.find("restore-preview").await?;
     app.until("the preview to be ready", async || {
@@ -174,7 +174,7 @@ async fn confirm(app: &Application) -> Result<()> {
         .await
 }
 
-/// Back to the conversation, if going to a task did not lead there already.
+/// Returns to the conversation, if the restore did not lead there already.
 async fn leave(app: &Application) -> Result<()> {
     if !app.all("time").await?.is_empty() {
         app.click("time-close").await?;

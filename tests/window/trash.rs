@@ -1,4 +1,5 @@
-//! What the person deletes: a session goes, comes back at once or out of the trash, and is deleted for good only there.
+//! Deletion by the person: a session is removed, restored at once or from the trash, and permanently deleted
+//! only there.
 
 use crate::{
     first_task::{KEY, connect},
@@ -42,7 +43,7 @@ async fn a_deleted_session_comes_back_at_once_or_out_of_the_trash_and_goes_for_g
     app.click("trash-restore").await?;
     whole(&app).await?;
 
-    // For good only from the trash, asked about with what goes.
+    // Permanently only from the trash, after a question that lists the losses.
     delete(&app).await?;
     in_trash(&app).await?;
     app.click("trash-delete").await?;
@@ -69,7 +70,7 @@ async fn delete(app: &Application) -> Result<()> {
     app.until("the row to go", async || Ok(app.all("session-row").await?.is_empty().then_some(()))).await
 }
 
-/// Opens the trash and ticks what is in it.
+/// Opens the trash and selects its entries.
 async fn in_trash(app: &Application) -> Result<()> {
     app.click("open-trash").await?;
     app.text_where("trash-row", "the session", |text| text.contains("heron")).await?;
@@ -77,7 +78,7 @@ async fn in_trash(app: &Application) -> Result<()> {
     Ok(())
 }
 
-/// The session is there again with all that was said.
+/// Checks that the session is back with all its messages.
 async fn whole(app: &Application) -> Result<()> {
     app.click("session-row").await?;
     app.text_where("answer", "the answer", |text| text.contains("a wading bird")).await?;

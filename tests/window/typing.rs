@@ -1,5 +1,5 @@
-//! What a person types and pastes, with the keys and the clipboard of the screen: an input method that composes, and a
-//! picture of the screen.
+//! Typing and pasting with the keys and the clipboard of the screen: an input method that composes, and a
+//! screenshot.
 
 use crate::first_task::{KEY, connect};
 use anyhow::{Context as _, Result, ensure};
@@ -7,7 +7,7 @@ use octo_testkit::{ModelServer, Script, ServerOptions};
 use octo_tests::{Application, Desktop, Theme};
 use std::{fs, time::Duration};
 
-/// How long what was pressed may take to be acted upon, where it must not be.
+/// How long a key press may take to have an effect, in checks that it has none.
 const HEARD: Duration = Duration::from_millis(400);
 
 #[tokio::test]
@@ -31,12 +31,12 @@ async fn a_character_is_composed_and_what_was_copied_is_pasted() -> Result<()> {
         Ok(String::from_utf8(output.stdout)?)
     };
     let key = |name: &str| xdotool(&["key", "--delay", "30", name]);
-    // Nobody manages windows here, so none has the keys by itself.
+    // There is no window manager here, so no window has the focus initially.
     let found = xdotool(&["search", "--onlyvisible", "--name", "Octo$"])?;
     xdotool(&["windowfocus", "--sync", found.lines().next().context("the window")?])?;
     app.click("composer").await?;
 
-    // The input method every GTK has: a character by its number, which Return ends.
+    // The input method every GTK has: a character by its number, ended by Return.
     xdotool(&["type", "--delay", "30", "Is "])?;
     key("ctrl+shift+u")?;
     xdotool(&["type", "--delay", "30", "4f60"])?;
@@ -57,19 +57,19 @@ async fn a_character_is_composed_and_what_was_copied_is_pasted() -> Result<()> {
     ensure!(value().await? == "Is 你");
     key("Return")?;
     app.find("turn-end[data-end=finished]").await?;
-    // Not the last one: what comes after a turn may have been asked for already.
+    // Not the last request: requests after a turn may have been sent already.
     let sent = server.requests().into_iter().find(|request| request.user_text().contains("Is 你"));
     let request = sent.context("what was sent")?;
     let sent = String::from_utf8_lossy(&request.raw).into_owned();
     ensure!(sent.contains("image/png"), "the picture is sent: {sent}");
 
-    // Words stay words, and a file that was copied where files are shown is attached.
+    // Text stays text, and a file copied in a file manager is attached.
     app.click("composer").await?;
     desktop.copy(&[("UTF8_STRING", b"copied words")])?;
     key("ctrl+v")?;
     app.until("the words", async || Ok((value().await? == "copied words").then_some(()))).await?;
     ensure!(app.all("attachment").await?.is_empty());
-    // A table comes with a picture of itself.
+    // A copied table includes a picture of itself.
     desktop.copy(&[("UTF8_STRING", b" of a table"), ("image/png", &picture()?)])?;
     key("ctrl+v")?;
     app.until("the table's words", async || Ok((value().await? == "copied words of a table").then_some(())))

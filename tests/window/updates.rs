@@ -1,5 +1,5 @@
-//! An update from its offer to the new program: looked for when asked, shown with what is new, refused under another's
-//! signature, installed by one press.
+//! An update from its offer to the new program: checked on request, shown with its changes, refused under
+//! another's signature, installed by one click.
 
 use crate::{
     carrying::say,
@@ -23,7 +23,7 @@ use std::{
 
 /// The version on offer.
 const OFFERED: &str = "9.0.0";
-/// How long the new program may take to come up, on a busy machine.
+/// Timeout for the start of the new program on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[tokio::test]
@@ -31,11 +31,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 async fn an_update_is_offered_refused_under_another_signature_and_installed_on_one_press() -> Result<()> {
     let desktop = Desktop::start()?;
     let panel = Panel::start(&desktop).await?;
-    // Its own folder, as a person keeps a program that is one file; the update takes its place.
+    // A separate folder, as a person keeps a single-file program; the update replaces it.
     let folder = desktop.folder().join("programs");
     fs::create_dir(&folder)?;
     let program = folder.join("octo");
-    // As released programs are; what is read and signed here is a third of it then.
+    // Stripped like released programs; reading and signing then handle a third of the data.
     let stripped =
         desktop.command("strip").arg("-o").arg(&program).arg(example("updating_window")?).status()?;
     ensure!(stripped.success(), "the program was not stripped");
@@ -48,7 +48,7 @@ async fn an_update_is_offered_refused_under_another_signature_and_installed_on_o
     let updates = json!({
         "pubkey": BASE64.encode(own.pk.to_box()?.to_string()),
         "endpoints": [format!("{}/latest.json", place.url)],
-        // As a release has it.
+        // As in a release.
         "requireSignedVersion": true,
     });
     let server = ModelServer::start_with(
@@ -65,25 +65,25 @@ async fn an_update_is_offered_refused_under_another_signature_and_installed_on_o
     app.find("update-look").await?;
     assert_eq!(place.asked(), Vec::<String>::new(), "nobody asked for it yet");
 
-    // Shown with what is new, and no more than shown.
+    // Shown with its changes, and only shown.
     app.click("update-look").await?;
     let offer = app.text_where("update-offer", "the offer", |text| text.contains("9.0.0")).await?;
     assert!(offer.contains("Herons are counted twice as fast."), "{offer}");
     app.picture("update-offered-light").await?;
     assert_eq!(place.asked(), ["/latest.json"]);
 
-    // Somebody else's signature: nothing is installed, and it is said.
+    // Another signature: nothing is installed, and this is reported.
     refused(&app).await?;
     app.picture("update-refused-light").await?;
     assert_eq!(place.asked(), ["/latest.json", "/octo"]);
     ensure!(fs::read(&program)? == old, "the program is as it was");
 
-    // An older version of the makers' own that poses as a newer one.
+    // An older version signed by the makers that poses as a newer one.
     look_again(&app, &place, signed(&new, &own.sk, "0.9.0")?).await?;
     refused(&app).await?;
     ensure!(fs::read(&program)? == old, "the program is as it was");
 
-    // The right one, by one press: the new program is there, and runs.
+    // The right one, by one click: the new program is installed, and runs.
     look_again(&app, &place, signed(&new, &own.sk, OFFERED)?).await?;
     let before = app.process()?;
     app.click("update-install").await?;
@@ -111,7 +111,7 @@ async fn an_update_is_offered_refused_under_another_signature_and_installed_on_o
     Ok(())
 }
 
-/// The person wants it, and it is refused; they are told why, and read it.
+/// The person installs it, and it is refused; they are told why.
 async fn refused(app: &Application) -> Result<()> {
     app.click("update-install").await?;
     app.text_where("toast", "why it was not installed", |text| {
@@ -123,7 +123,7 @@ async fn refused(app: &Application) -> Result<()> {
     app.until("the note to go", gone).await
 }
 
-/// The place offers the same under another signature, and the person looks again until Octo has the answer.
+/// The server offers the same under another signature, and the person checks again until Octo has the answer.
 async fn look_again(app: &Application, place: &Place, signature: String) -> Result<()> {
     place.sign(signature);
     let asked = place.asked().len();
@@ -136,19 +136,19 @@ async fn look_again(app: &Application, place: &Place, signature: String) -> Resu
     .await
 }
 
-/// The signature as the updater reads it, of a version.
+/// Returns the signature of a version, as the updater reads it.
 fn signed(program: &[u8], key: &SecretKey, version: &str) -> Result<String> {
     let comment = format!("timestamp:1795500000\tfile:octo\tversion:{version}");
     let signature = minisign::sign(None, key, Cursor::new(program), Some(&comment), None)?;
     Ok(BASE64.encode(signature.into_string()))
 }
 
-/// The process that runs a program from this path, also after that was replaced.
+/// Returns the process that runs a program from this path, even after that was replaced.
 fn of_program(program: &Path) -> Result<Option<u32>> {
     for entry in fs::read_dir("/proc")? {
         let entry = entry?;
         let Some(process) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        // One that ended meanwhile runs nothing.
+        // A process that ended meanwhile runs nothing.
         let Ok(command) = fs::read(entry.path().join("cmdline")) else { continue };
         if command.split(|byte| *byte == 0).next() == Some(program.as_os_str().as_encoded_bytes()) {
             return Ok(Some(process));
@@ -157,7 +157,7 @@ fn of_program(program: &Path) -> Result<Option<u32>> {
     Ok(None)
 }
 
-/// The place updates come from.
+/// The update server.
 struct Place {
     url: String,
     state: Arc<Mutex<State>>,
@@ -176,7 +176,7 @@ impl Place {
         let (at, shared) = (url.clone(), Arc::clone(&state));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // Whoever asks and goes away is none of its business.
+                // A client that disconnects does not matter.
                 let _gone = answer(stream, &at, &shared, &program);
             }
         });
@@ -187,7 +187,7 @@ impl Place {
         self.state().signature = signature;
     }
 
-    /// The paths that were asked for.
+    /// Returns the requested paths.
     fn asked(&self) -> Vec<String> {
         self.state().asked.clone()
     }
@@ -201,7 +201,7 @@ fn answer(mut stream: TcpStream, url: &str, state: &Mutex<State>, program: &[u8]
     let mut lines = BufReader::new(stream.try_clone()?).lines();
     let first = lines.next().context("a request")??;
     let path = first.split_whitespace().nth(1).context("a path")?.to_owned();
-    // Until the empty line that ends it.
+    // Up to the empty line that ends the head.
     while lines.next().transpose()?.is_some_and(|line| !line.is_empty()) {}
     let signature = {
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);

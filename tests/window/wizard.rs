@@ -1,5 +1,5 @@
-//! The first run, step by step, closed in its middle and gone on with: language, a model that first refuses its key,
-//! the assistant's manner, the browser, skills of another agent, the folder, and a first session.
+//! The first run, step by step, closed halfway and resumed: language, a model that first refuses its key, the
+//! assistant's manner, the browser, skills of another agent, the folder, and a first session.
 
 use crate::first_task::{KEY, holding};
 use anyhow::{Context as _, Result};
@@ -41,7 +41,7 @@ async fn the_first_run_leads_through_all_its_steps_and_goes_on_where_it_was_clos
     app.text_where("welcome", "it in English", |text| text.contains("Choose a language")).await?;
     app.click("onboarding-next").await?;
 
-    // A key that is refused: said in words that help, and nothing is saved by the test.
+    // A refused key: reported with helpful words, and the test saves nothing.
     app.find("welcome[data-step=model]").await?;
     app.click("model-provider-custom").await?;
     app.click("model-protocol-anthropic").await?;
@@ -57,16 +57,16 @@ async fn the_first_run_leads_through_all_its_steps_and_goes_on_where_it_was_clos
     app.fill("model-key", KEY).await?;
     app.click("model-test").await?;
 
-    // It works, so it goes on by itself: the key is in the keychain, and in no file.
+    // It works, so it continues automatically: the key is in the keychain, and in no file.
     app.find("welcome[data-step=persona]").await?;
     app.picture("wizard-model-works").await?;
     assert_eq!(holding(&home, KEY)?, Vec::<String>::new(), "the key is nowhere in the home");
 
-    // The manner, with the two files as they will be. Closed in the middle, it goes on there.
+    // The manner, with a preview of the two files. Closed halfway, it continues there.
     app.fill("onboarding-name", "Juno").await?;
     app.click("onboarding-manner-concise").await?;
     app.fill("onboarding-about", "I keep bees.").await?;
-    // What is typed is kept once typing pauses.
+    // Typed text is saved once typing pauses.
     let kept = "const done = arguments[0]; window.__TAURI_INTERNALS__.invoke('request', { request: { domain: 'app', \
                 call: { type: 'get_settings' } } }).then((reply) => done(reply.settings.onboarding.about), String)";
     app.until("the answers to be kept", async || {
@@ -92,7 +92,7 @@ async fn the_first_run_leads_through_all_its_steps_and_goes_on_where_it_was_clos
     assert!(fs::read_to_string(home.join("agents/SOUL.md"))?.contains("Juno"));
     assert!(fs::read_to_string(home.join("agents/USER.md"))?.contains("I keep bees."));
 
-    // The browser: what there is, and that it needs none.
+    // The browser: the available ones, and that none is needed.
     app.until("what there is", async || {
         let told = app.all("onboarding-no-browser").await?.len() + app.all("browser-choice-own").await?.len();
         Ok((told > 0).then_some(()))
@@ -101,7 +101,7 @@ async fn the_first_run_leads_through_all_its_steps_and_goes_on_where_it_was_clos
     app.picture("wizard-browser").await?;
     app.click("onboarding-next").await?;
 
-    // Another agent's skill, copied; its own folder stays as it is.
+    // Another agent's skill, copied; its own folder stays unchanged.
     app.find("other-source[data-agent=claude]").await?;
     app.script(
         "document.querySelector('[data-testid=other-skill][data-skill=haiku] [role=checkbox]').click()",
@@ -116,7 +116,7 @@ async fn the_first_run_leads_through_all_its_steps_and_goes_on_where_it_was_clos
     app.picture("wizard-skill-imported").await?;
     app.click("onboarding-next").await?;
 
-    // The folder and the mode, then a first session by one press.
+    // The folder and the mode, then a first session by one click.
     app.find("welcome[data-step=place]").await?;
     app.fill("onboarding-folder", work.to_str().context("a path in Unicode")?).await?;
     app.click("default-mode-ask").await?;
@@ -130,7 +130,7 @@ async fn the_first_run_leads_through_all_its_steps_and_goes_on_where_it_was_clos
     app.picture("wizard-first-session").await?;
     app.close().await?;
 
-    // What it was told is in force, and it does not begin again.
+    // Its settings are in effect, and it does not start again.
     let asked = server.requests();
     let first = asked.last().context("the first session's request")?;
     assert!(first.user_text().contains(&say("new.try.explain")));

@@ -1,4 +1,5 @@
-//! A fresh headless browser with one tab, and a second line to it that measures nothing and only asks the witness.
+//! A fresh headless browser with one tab, and a second connection to it that measures nothing and only queries
+//! the observer script.
 
 use anyhow::{Context as _, Result, ensure};
 use octo_browser::{
@@ -16,11 +17,11 @@ use std::{
 /// How long anything may take before it hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running browser with a profile of its own. It ends with this.
+/// A running browser with its own profile. Dropping this ends it.
 pub struct Chromium {
     process: Child,
     profile: tempfile::TempDir,
-    /// The port it is controlled by.
+    /// The port that controls it.
     pub port: u16,
 }
 
@@ -28,7 +29,7 @@ impl Chromium {
     /// Starts it with one tab.
     ///
     /// # Errors
-    /// When there is none on the path, or it does not come up.
+    /// When it is not on `PATH`, or does not start.
     pub async fn start(url: &str) -> Result<Self> {
         let program = chromium_program().context("Chromium (package chromium) is not on the path")?;
         let profile = tempfile::tempdir()?;
@@ -57,12 +58,12 @@ impl Chromium {
         Ok(browser)
     }
 
-    /// Where it keeps its data.
+    /// Returns its data folder.
     pub fn folder(&self) -> PathBuf {
         self.profile.path().to_owned()
     }
 
-    /// A connection to it, not made yet.
+    /// Returns a browser that is not connected yet.
     pub fn browser(&self) -> Browser {
         let environment = Environment::bare(System::Linux, self.folder());
         Browser::new(environment, Wanted::Folder(self.folder()))
@@ -92,10 +93,10 @@ pub async fn attach(connected: &Connected, title: &str) -> Result<Page> {
     }
 }
 
-/// What the page's own script says.
+/// Returns the result of the page's own script.
 ///
 /// # Errors
-/// When it cannot be asked.
+/// When the page does not answer.
 pub async fn said(page: &Page, script: &str) -> Result<Value> {
     let ask = EvaluateParams {
         return_by_value: Some(true),
@@ -105,18 +106,18 @@ pub async fn said(page: &Page, script: &str) -> Result<Value> {
     Ok(page.call(ask, PATIENCE).await?.result.value.unwrap_or_default())
 }
 
-/// What the witness counted, over all frames and shadow roots.
+/// The observer's counts, over all frames and shadow roots.
 #[derive(Clone, Debug, Default)]
 pub struct Targets {
-    /// Visible elements that can be pressed or filled in.
+    /// Number of visible elements that can be clicked or filled in.
     pub present: usize,
-    /// Those among them that a tool gave a handle of.
+    /// Number of these with a handle from a tool.
     pub marked: usize,
-    /// The first of the others.
+    /// The first elements without a handle.
     pub missed: Vec<String>,
 }
 
-/// Asks the witness what is there and what was marked.
+/// Returns the observer's counts of elements and marks.
 ///
 /// # Errors
 /// When it does not answer.
@@ -131,8 +132,8 @@ pub async fn targets(page: &Page) -> Result<Targets> {
     Ok(Targets { present: number("present")?, marked: number("marked")?, missed })
 }
 
-/// When the page felt an input of this kind, in milliseconds since 1970; none if it has not since it was asked to
-/// forget.
+/// Returns when the page received an input of this kind, in milliseconds since 1970; `None` if it has not since
+/// the last reset.
 ///
 /// # Errors
 /// When it does not answer.
@@ -140,7 +141,7 @@ pub async fn felt(page: &Page, kind: &str) -> Result<Option<f64>> {
     Ok(said(page, &format!("witness.felt.{kind}")).await?.as_f64())
 }
 
-/// Now, as the page counts.
+/// Returns the current time in the page's units.
 pub fn wall() -> f64 {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     since.as_secs_f64() * 1e3

@@ -1,6 +1,6 @@
-//! Octo's tool as a model has it: the whole agent, told by a scripted model what to call. A call's time is what lies
-//! between the model's answer and the next request, so it holds the question whether it may, the live pictures for the
-//! person, and what is stored.
+//! Octo's tool as a model uses it: the whole agent, with calls scripted by a model. A call's time is the time
+//! between the model's answer and the next request, so it includes the permission check, the live pictures for
+//! the person, and storing.
 
 use super::{
     Measured, PageOf, RUNS, Seen,
@@ -20,13 +20,13 @@ use octo_testkit::{ModelServer, Reply, Script, TempHome};
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, time::Duration};
 
-/// A turn that takes longer hangs.
+/// A longer turn counts as hung.
 const TURN: Duration = Duration::from_secs(300);
 
-/// Takes the agent through all pages, in one browser.
+/// Runs the agent through all pages, in one browser.
 ///
 /// # Errors
-/// When it does not do what it is asked.
+/// When it does not do its part.
 pub async fn measure(pages: &[PageOf], own: &own::Own) -> Result<Measured> {
     let chromium = Chromium::start("about:blank").await?;
     let mut seen = Vec::new();
@@ -36,7 +36,7 @@ pub async fn measure(pages: &[PageOf], own: &own::Own) -> Result<Measured> {
     Ok(Measured { seen, first: own.first_from_nothing, memory: own.memory })
 }
 
-/// What the model is scripted to do in a page.
+/// Returns the model's script for a page.
 fn script(page: &PageOf) -> Script {
     let (url, button, field, text) = (page.url.clone(), page.page.button, page.page.field, page.page.text);
     Script::from_fn(move |request| {
@@ -48,7 +48,7 @@ fn script(page: &PageOf) -> Script {
             1 => json!({ "action": "act", "kind": "wait", "ms": 500 }),
             2 => json!({ "action": "snapshot" }),
             made if made >= 3 + 2 * RUNS => return Reply::text("Done."),
-            // What is not used keeps the calls from being the same one again and again.
+            // An unused argument that makes the calls differ from each other.
             made if made % 2 == 1 => {
                 json!({ "action": "act", "kind": "click", "ref": number(button), "ms": made })
             }
@@ -60,7 +60,7 @@ fn script(page: &PageOf) -> Script {
     })
 }
 
-/// The number behind a target, where it was read last.
+/// Returns the number of a target, where it was last read.
 fn handle_of(read: &str, what: &str) -> Option<u32> {
     let rest = read.rsplit_once(what)?.1;
     rest.split_once('[')?.1.split_once(']')?.0.parse().ok()
@@ -130,15 +130,15 @@ async fn one(chromium: &Chromium, page: &PageOf) -> Result<Seen> {
     })
 }
 
-/// What reading takes, and the witness's count of what is numbered.
+/// The cost of reading, and the observer's count of numbered elements.
 struct Marks {
     /// Tokens of the whole page.
     whole: usize,
-    /// Tokens of its targets alone, all of them: a snapshot that is asked for `targets`.
+    /// Tokens of all its targets alone: a snapshot restricted to `targets`.
     listed: usize,
-    /// What is numbered in the reply.
+    /// Elements with a number in the reply.
     shown: super::Targets,
-    /// What is numbered in the whole, and in the targets alone.
+    /// Elements with a number in the whole page, and in the targets alone.
     targets: super::Targets,
 }
 
@@ -152,7 +152,7 @@ async fn marks(chromium: &Chromium, page: &PageOf, reply: &str) -> Result<Marks>
     page.come_to_rest().await;
     let mut view = View::default();
     let snapshot = view.look(&watched).await?;
-    // The reply's numbers are those of the session that is over; its lines are found again in this look.
+    // The reply's numbers belong to the finished session; its lines are found again in this snapshot.
     let overview = snapshot.render(super::SNAPSHOT, Filter::default());
     let short = &overview.text;
     ensure!(
@@ -172,7 +172,7 @@ async fn marks(chromium: &Chromium, page: &PageOf, reply: &str) -> Result<Marks>
     }
     let all = counts.pop().context("two counts")?;
     let shown = counts.pop().context("two counts")?;
-    // Each part stands in a frame of its own, as the overview does.
+    // Each part has its own frame, like the overview.
     let frame = estimate_tokens(reply).saturating_sub(overview.tokens);
     let read = |first: &Rendered, whole: &str| {
         let rest = if first.left_out.is_empty() { 0 } else { estimate_tokens(whole) };

@@ -1,5 +1,5 @@
-//! What Octo's own connection costs beside the browser: an act against the same input sent raw, the first act after
-//! attaching, and memory. By turns on one page, in one tab.
+//! The cost of Octo's own connection to the browser: an act compared with the same input sent raw, the first
+//! act after attaching, and memory. Alternating on one page, in one tab.
 
 use super::{
     PageOf,
@@ -23,31 +23,31 @@ use octo_browser::{
 };
 use std::time::{Duration, Instant};
 
-/// By turns, so often.
+/// Number of alternating runs.
 const RUNS: usize = 31;
-/// Fresh browsers for the first act.
+/// Number of fresh browsers for the first act.
 const FIRSTS: usize = 3;
-/// The aims of the project's fifth issue: milliseconds, milliseconds, millions of bytes.
+/// The goals of the project's fifth issue: milliseconds, milliseconds, millions of bytes.
 const FIRST: f64 = 100.0;
 const OVERHEAD: f64 = 10.0;
 const MEMORY: f64 = 10.0;
 
-/// What is told beside the other tools, too.
+/// Figures that are also listed with the other tools.
 pub struct Own {
-    /// From nothing to the first click that the page felt.
+    /// From nothing to the first click the page received.
     pub first_from_nothing: f64,
-    /// What the process took more with a connection than before.
+    /// Additional memory of the process with a connection.
     pub memory: f64,
 }
 
-/// One way of doing something, over all turns.
+/// Times of one method, over all runs.
 #[derive(Default)]
 struct Times {
-    /// Until the call was over, without what the page was given to answer.
+    /// Until the call was over, without the page's time to react.
     whole: Vec<f64>,
-    /// Until the page felt the input.
+    /// Until the page received the input.
     felt: Vec<f64>,
-    /// What the page was given to answer.
+    /// The page's time to react.
     waited: Vec<f64>,
 }
 
@@ -143,12 +143,12 @@ fn rows(table: &mut Table, what: &str, ours: &Times, raw: &Times) -> Result<()> 
     Ok(())
 }
 
-/// A fresh browser whose tab shows the page: from nothing, and from being attached, to a click that it felt; and what
-/// the process takes more.
+/// Measures a fresh browser whose tab shows the page: the time from nothing, and from being attached, to a
+/// received click, and the additional memory.
 async fn first(form: &PageOf) -> Result<(f64, f64, f64)> {
     let chromium = Chromium::start(&form.url).await?;
     let browser = chromium.browser();
-    // It is loaded before anybody comes.
+    // It is loaded before anything attaches.
     let watching = chromium.browser().connect().await?;
     drop(attach(&watching, form.page.title).await?);
     let before = memory::own();
@@ -166,7 +166,7 @@ async fn first(form: &PageOf) -> Result<(f64, f64, f64)> {
     Ok((felt - began, felt - attached, grown))
 }
 
-/// The number of a target, as a model reads it.
+/// Returns the number of a target, as a model reads it.
 async fn number(view: &mut View, page: &Page, what: &str) -> Result<u32> {
     let text = view.look(page).await?.render(WHOLE, Filter::default()).text;
     let rest = text.split_once(what).with_context(|| format!("{what} in {text}"))?.1;
@@ -180,7 +180,7 @@ async fn place(page: &Page, what: &str) -> Result<Place> {
     Ok(view.locate(page, number).await?.place)
 }
 
-/// Octo's act, while the person watches.
+/// Runs Octo's act, while the person watches.
 async fn act(page: &Page, act: &Act, kind: &str) -> Result<[f64; 3]> {
     said(page, "witness.forget()").await?;
     let (at, began) = (wall(), Instant::now());
@@ -202,12 +202,12 @@ async fn run_raw(page: &Page, kind: &str, doing: impl Future<Output = Result<()>
     Ok([took.as_secs_f64() * 1e3, felt - at, 0.0])
 }
 
-/// What one of them left to be drawn is not the other's to wait for.
+/// Waits until one method's pending drawing no longer delays the other.
 async fn rest() {
     tokio::time::sleep(Duration::from_millis(60)).await;
 }
 
-/// Where it is was known before; the three events are all there is to a click.
+/// Clicks at a position known before; a click consists only of the three events.
 async fn raw_click(page: &Page, (x, y): (f64, f64)) -> Result<()> {
     let event = |kind, count| DispatchMouseEventParams {
         button: Some(MouseButton::Left),
@@ -220,7 +220,7 @@ async fn raw_click(page: &Page, (x, y): (f64, f64)) -> Result<()> {
     Ok(())
 }
 
-/// The focus, everything chosen, and a key for each letter: down and up, one after the other without waiting.
+/// Sets the focus, selects everything, and types a key per letter: down and up, without waiting in between.
 async fn raw_fill(page: &Page, place: &Place, text: &str) -> Result<()> {
     let focus =
         FocusParams { backend_node_id: Some(BackendNodeId::new(place.node)), ..FocusParams::default() };

@@ -1,5 +1,5 @@
-//! The other tools, driven as a model's harness drives them: over the Model Context Protocol, on standard input and
-//! output. They attach to the browser that was started for them.
+//! The other tools, driven as a model's harness drives them: over the Model Context Protocol, on standard input
+//! and output. They attach to the browser started for them.
 
 use super::{
     Measured, PageOf, RUNS, Seen,
@@ -20,7 +20,7 @@ use tokio::{
     process::{Child, ChildStdin, ChildStdout, Command},
 };
 
-/// One of them.
+/// One of the other tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     /// `@playwright/mcp`.
@@ -48,7 +48,7 @@ impl Peer {
         }
     }
 
-    /// Its program, with the options that make it attach. Neither may start or fetch a browser of its own.
+    /// Returns its program with the options that make it attach. Neither may start or download its own browser.
     fn command(self, modules: &Path, port: u16) -> Command {
         let mut command = Command::new("node");
         let address = format!("http://127.0.0.1:{port}");
@@ -65,10 +65,10 @@ impl Peer {
         command
     }
 
-    /// Its version, as it is installed.
+    /// Returns its installed version.
     ///
     /// # Errors
-    /// When it is not.
+    /// When it is not installed.
     pub fn version(self, modules: &Path) -> Result<String> {
         let path = modules.join(self.package()).join("package.json");
         let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -123,7 +123,7 @@ impl Peer {
     }
 }
 
-/// A server of theirs that runs.
+/// A running server of another tool.
 struct Server {
     peer: Peer,
     process: Child,
@@ -135,7 +135,7 @@ struct Server {
 
 impl Server {
     async fn start(peer: Peer, modules: &Path, port: u16) -> Result<Self> {
-        // What they write goes where it ends with them.
+        // They write only to a folder that is deleted with them.
         let folder = tempfile::tempdir()?;
         let mut process = peer
             .command(modules, port)
@@ -187,7 +187,7 @@ impl Server {
         Ok(message["result"].take())
     }
 
-    /// Calls a tool: what a model would read of it, and how long it took.
+    /// Calls a tool; returns the text a model would read, and the duration.
     async fn call(&mut self, (tool, arguments): (&str, Value)) -> Result<(String, Duration)> {
         let began = Instant::now();
         let result = self.ask("tools/call", json!({ "name": tool, "arguments": arguments })).await?;
@@ -201,7 +201,7 @@ impl Server {
         Ok((text, took))
     }
 
-    /// Gives the page's witness every element that has a handle in a snapshot.
+    /// Marks for the page's observer every element that has a handle in a snapshot.
     async fn mark(&mut self, snapshot: &str) -> Result<()> {
         const TELL: &str = "one.dispatchEvent(new CustomEvent('witness-mark', { composed: true }))";
         let handles: Vec<String> = snapshot.lines().filter_map(|line| self.peer.handle(line)).collect();
@@ -221,7 +221,8 @@ impl Server {
                     ("evaluate_script", json!({ "pageId": 1, "function": function, "args": some }))
                 };
                 for some in handles.chunks(50) {
-                    // Those of two frames cannot be told together, and what has no element cannot be told at all.
+                    // Elements of two frames cannot be passed together, and nodes without an element cannot be
+                    // passed at all.
                     if self.call(mark(some)).await.is_err() {
                         for one in some.chunks(1) {
                             let _untold = self.call(mark(one)).await;
@@ -234,10 +235,10 @@ impl Server {
     }
 }
 
-/// Takes one of them through all pages, in one browser.
+/// Runs one of the tools through all pages, in one browser.
 ///
 /// # Errors
-/// When it does not do what it is asked.
+/// When it does not do its part.
 pub async fn measure(peer: Peer, modules: &Path, pages: &[PageOf], form: &PageOf) -> Result<Measured> {
     let mut seen = Vec::new();
     let first = first(peer, modules, form).await?;
@@ -251,12 +252,12 @@ pub async fn measure(peer: Peer, modules: &Path, pages: &[PageOf], form: &PageOf
     Ok(Measured { seen, first, memory })
 }
 
-/// What was done in a page, so far.
+/// The acts in a page so far.
 #[derive(Default)]
 struct Acts {
     clicks: Vec<Duration>,
     fills: Vec<Duration>,
-    /// A click, and the snapshot that shows what it changed.
+    /// Durations of a click plus the snapshot that shows its changes.
     told: Vec<Duration>,
     replies: Vec<usize>,
     with_change: Vec<usize>,
@@ -277,7 +278,7 @@ async fn one(server: &mut Server, chromium: &Chromium, page: &PageOf) -> Result<
         acts.told.push(took + looked);
         acts.replies.push(estimate_tokens(&reply));
         acts.with_change.push(estimate_tokens(&reply) + estimate_tokens(&shown));
-        // Some number everything anew each time.
+        // Some tools number everything again each time.
         handles = (peer.handle_of(&shown, button)?, peer.handle_of(&shown, field)?);
         let (reply, took) = server.call(peer.fill(&handles.1, &page.page.text.of(run))).await?;
         let (shown, _) = server.call(peer.snapshot()).await?;
@@ -296,7 +297,7 @@ async fn one(server: &mut Server, chromium: &Chromium, page: &PageOf) -> Result<
     let targets = targets(&watched).await?;
     Ok(Seen {
         snapshot: estimate_tokens(&snapshot),
-        // Neither lists targets alone, nor is there more to read.
+        // Neither lists only targets, nor is there more to read.
         listed: estimate_tokens(&snapshot),
         whole: estimate_tokens(&snapshot),
         look: took,
@@ -310,10 +311,10 @@ async fn one(server: &mut Server, chromium: &Chromium, page: &PageOf) -> Result<
     })
 }
 
-/// From the first call to a click that the page felt: the server runs already, and attaches now.
+/// Measures from the first call to a click the page received: the server is already running, and attaches now.
 async fn first(peer: Peer, modules: &Path, form: &PageOf) -> Result<f64> {
     let chromium = Chromium::start(&form.url).await?;
-    // It is loaded before anybody comes.
+    // It is loaded before anything attaches.
     drop(attach(&chromium.browser().connect().await?, form.page.title).await?);
     let mut server = Server::start(peer, modules, chromium.port).await?;
     let began = wall();

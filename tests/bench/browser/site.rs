@@ -18,20 +18,21 @@ use std::{
 };
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// What is served, by its path.
+/// The served pages, by path.
 pub struct Site {
     port: u16,
     task: JoinHandle<()>,
 }
 
-/// A file, and what it is.
+/// Files with their content types.
 type Served = HashMap<String, (&'static str, Bytes)>;
 
 impl Site {
-    /// Serves the project's pages, and Swagger UI's files as npm has them. Every page begins with the witness.
+    /// Serves the project's pages, and Swagger UI's files as npm has them. Every page begins with the observer
+    /// script.
     ///
     /// # Errors
-    /// When a file or a port is not there.
+    /// When a file or a port is not available.
     pub async fn start(pages: &Path, swagger: &Path) -> Result<Self> {
         let mut served = Served::new();
         for path in files(pages)? {

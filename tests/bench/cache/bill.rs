@@ -1,4 +1,4 @@
-//! What the recorded requests cost with a cache.
+//! The cost of the recorded requests with a cache.
 
 use super::harness::{Kind, Sent, Trace};
 use anyhow::{Result, anyhow};
@@ -10,7 +10,7 @@ use std::{collections::BTreeMap, ops::AddAssign, time::Duration};
 /// From a request's start to its first token, and from there to the next request's start.
 const FIRST_TOKEN: Duration = Duration::from_secs(2);
 const REST: Duration = Duration::from_secs(6);
-/// The middle pause, in seconds, and the spread that puts one in eight above five minutes.
+/// The median pause, in seconds, and the spread that puts one in eight above five minutes.
 const MEDIAN: f64 = 40.0;
 const SPREAD: f64 = 1.752;
 /// No pause is longer than this, in seconds: the next day is another session.
@@ -19,26 +19,26 @@ const LONGEST: f64 = 12.0 * 3600.0;
 /// Whether the cache is kept warm through pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// As [`keep_warm`] says.
+    /// According to [`keep_warm`].
     Warm,
-    /// No.
+    /// Not kept warm.
     Left,
 }
 
-/// What a trace cost.
+/// The cost of a trace.
 #[derive(Debug, Default)]
 pub struct Bill {
     /// Requests of the work itself.
     pub requests: usize,
     /// Requests that kept the cache warm.
     pub refreshes: usize,
-    /// The tokens of all.
+    /// Tokens of all requests.
     pub usage: Usage,
-    /// In dollars.
+    /// Cost in dollars.
     pub cost: f64,
-    /// What the ideal pays, in dollars.
+    /// Cost with the ideal cache, in dollars.
     pub ideal: f64,
-    /// How often less was read than the conversation's last request left, by reason.
+    /// Number of times less was read than the conversation's last request left, by reason.
     pub misses: BTreeMap<&'static str, usize>,
     /// The compactions.
     pub compactions: Vec<Compaction>,
@@ -49,9 +49,9 @@ pub struct Bill {
 pub struct Compaction {
     /// The tokens of its request.
     pub input: u64,
-    /// The share of them that came from the cache.
+    /// Share of them read from the cache.
     pub share_read: f64,
-    /// What the request after it did not read.
+    /// Tokens the request after it did not read.
     pub written_after: u64,
 }
 
@@ -120,7 +120,7 @@ struct Replay<'a> {
 struct Last<'a> {
     sent: &'a Sent,
     began: Duration,
-    /// What the cache holds of it.
+    /// Number of its tokens in the cache.
     cached: u64,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Replay<'a> {
             self.bill.compactions.push(Compaction { input, share_read, written_after: 0 });
         }
         let cached = match usage.cache_read + usage.cache_write {
-            // What writes for free reports no writes.
+            // A cache with free writes reports no writes.
             cached if usage.cache_write == 0 => cached.max(usage.total_input()),
             cached => cached,
         };
@@ -168,7 +168,7 @@ impl<'a> Replay<'a> {
         Ok(usage)
     }
 
-    /// The person is away; the cache is kept warm meanwhile, as far as that pays.
+    /// Simulates the person's absence; the cache is kept warm meanwhile if that pays off.
     fn pause(&mut self, pause: Duration) -> Result<()> {
         let ends = self.cache.now() + pause;
         let Some(Last { sent, began, cached }) = self.last else { return Ok(()) };
@@ -200,7 +200,8 @@ struct Dice(u64);
 impl Dice {
     const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-    /// Another series for each seed. Mixed, since seeds in a row would give one series, moved by a throw.
+    /// Creates a different series for each seed. The seed is mixed, because consecutive seeds would give one
+    /// series shifted by one.
     fn new(seed: u64) -> Self {
         Self(Self::mixed(seed))
     }
@@ -212,7 +213,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 to 1, neither included.
+    /// Returns a number between 0 and 1, both excluded.
     fn share(&mut self) -> f64 {
         let thrown = Self::mixed(self.0);
         self.0 = self.0.wrapping_add(Self::STEP);

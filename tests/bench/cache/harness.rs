@@ -21,26 +21,26 @@ use std::{
 };
 use tokio::sync::broadcast;
 
-/// A turn that takes longer hangs.
+/// A longer turn counts as hung.
 const PATIENCE: Duration = Duration::from_secs(300);
 /// The models a session may switch between; they differ in name only.
 const MODELS: [&str; 2] = ["bench-one", "bench-two"];
-/// What only the instruction of a compaction asks for.
+/// Text that only a compaction's instruction contains.
 const ASKS_FOR_SUMMARY: &str = "<summary>";
 
 /// A kind of cache.
 pub struct Kind {
     /// Its name.
     pub name: &'static str,
-    /// The wire format it is met in.
+    /// Its wire format.
     pub protocol: Protocol,
-    /// What the planner is told of it.
+    /// The caching settings the planner receives.
     pub caching: Caching,
-    /// What it does.
+    /// The policy of its simulated cache.
     pub policy: CachePolicy,
 }
 
-/// What was sent.
+/// The requests sent.
 pub struct Trace {
     /// In order.
     pub requests: Vec<Sent>,
@@ -48,7 +48,7 @@ pub struct Trace {
 
 /// One request.
 pub struct Sent {
-    /// As it was sent.
+    /// The request as it was sent.
     pub request: RecordedRequest,
     /// Tokens of its answer.
     pub output: u64,
@@ -58,7 +58,7 @@ pub struct Sent {
     pub compacts: bool,
 }
 
-/// What the scripted model has still to say, and the tokens of what it said.
+/// The remaining steps of the scripted model, and the tokens of its answers.
 #[derive(Default)]
 struct Model {
     steps: VecDeque<Step>,
@@ -66,10 +66,10 @@ struct Model {
     calls: usize,
 }
 
-/// Works through a workload.
+/// Runs a workload.
 ///
 /// # Errors
-/// When the core does not do as scripted, or sends what a provider refuses.
+/// When the core deviates from the script, or sends a request a provider refuses.
 pub async fn record(workload: &Workload, kind: &Kind) -> Result<Trace> {
     let home = TempHome::new();
     let model = Arc::new(Mutex::new(Model::default()));
@@ -101,7 +101,7 @@ pub async fn record(workload: &Workload, kind: &Kind) -> Result<Trace> {
     rig.finish(&pauses).await
 }
 
-/// Tells the core what the servers' cache does, as a person's own table would.
+/// Configures the core for the servers' cache, as a person's own preset table would.
 fn presets(home: &TempHome, server: &ModelServer, kind: &Kind) -> Result<()> {
     let rows = MODELS.map(|name| json!({ "name": name, "window": 1_000_000, "output": 32_000 }));
     let table = json!({ "version": 1, "providers": [{
@@ -205,7 +205,7 @@ impl Rig {
         let folder = self.home.work().join("notes");
         std::fs::create_dir_all(&folder)?;
         for (number, bytes) in bytes.iter().enumerate() {
-            // Lines of a dozen words, as files have.
+            // Lines of a dozen words, as in real files.
             let mut text = String::new();
             for line in 0.. {
                 if text.len() >= *bytes {

@@ -6,38 +6,38 @@ use octo_protocol::Switch;
 pub struct Workload {
     /// Its name.
     pub name: &'static str,
-    /// What happens in it.
+    /// Its acts.
     pub acts: fn() -> Vec<Act>,
-    /// The ratio to the ideal that is aimed at, where one is.
+    /// Target ratio to the ideal, if there is one.
     pub aim: Option<f64>,
-    /// Whether its conversation is compacted on the way.
+    /// Whether its conversation is compacted during the run.
     pub compacts: bool,
-    /// Whether Octo may look back at its turns. Off where one is long enough for that: how far it gets before the next
-    /// message ends it is never the same.
+    /// Whether Octo may look back at its turns. Off if a turn is long enough for that: the progress of a look
+    /// back before the next message ends it varies.
     pub looks_back: Switch,
 }
 
-/// Something the person does.
+/// An act of the person.
 pub enum Act {
-    /// Has files of these sizes, in bytes.
+    /// Creates files of these sizes, in bytes.
     Files { bytes: Vec<usize> },
-    /// Says something, and the model takes these steps.
+    /// Sends a message, and the model takes these steps.
     Say { words: usize, steps: Vec<Step> },
-    /// The same, but stops it while it streams its last step, and has it try again.
+    /// The same, but stops it while its last step streams, and retries.
     SayAndStop { words: usize, steps: Vec<Step>, again: Vec<Step> },
     /// Is away.
     Pause,
-    /// Has another of the models go on.
+    /// Switches to another model.
     Model(usize),
 }
 
-/// Something the model does.
+/// A step of the model.
 pub enum Step {
-    /// Says something and reads so many files at once.
+    /// Writes text and reads this many files at once.
     Read { files: usize, words: usize },
-    /// Says something, and is done.
+    /// Writes text and finishes.
     Say { words: usize },
-    /// The same, but waits in the middle of it.
+    /// The same, but pauses halfway.
     Hold { words: usize },
 }
 
@@ -49,7 +49,7 @@ pub const WORKLOADS: &[Workload] = &[
     Workload { name: "long", acts: long, aim: Some(1.03), compacts: true, looks_back: Switch::Off },
 ];
 
-/// Sizes between 500 bytes and 7 kB, as results of tools have.
+/// Returns sizes between 500 bytes and 7 kB, as tool results have.
 fn sizes(count: usize) -> Vec<usize> {
     (0..count).map(|number| 500 + number * 1_733 % 6_500).collect()
 }
@@ -74,7 +74,7 @@ fn chat() -> Vec<Act> {
     turns(|_| None)
 }
 
-/// The same with another model from the fifth to the eighth turn.
+/// The same, with another model from the fifth to the eighth turn.
 fn switch() -> Vec<Act> {
     turns(|number| match number {
         4 => Some(1),

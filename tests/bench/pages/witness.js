@@ -1,5 +1,5 @@
-// The bench's own witness, the first script of every page and frame: what can be pressed or filled in really, what
-// a tool has marked of it, and when input came. It knows no tool.
+// The bench's own observer, the first script of every page and frame: the elements that can really be clicked
+// or filled in, those a tool has marked, and the times of inputs. It knows no tool.
 (() => {
     const kinds = ['click', 'mousedown', 'mouseup', 'pointerdown', 'pointerup', 'dblclick'];
     const heard = new WeakSet();
@@ -28,12 +28,12 @@
 
     const boxed = (one) => one.checkVisibility({ visibilityProperty: true }) && one.getBoundingClientRect().width > 0 && one.getBoundingClientRect().height > 0;
     const listens = (one) => heard.has(one) || kinds.some((kind) => one['on' + kind]);
-    // A box that its page hides behind a label of its own is pressed by the label.
+    // A box that its page hides behind its own label is clicked through the label.
     const stands = (one) => one.localName === 'label' && one.control && !boxed(one.control) && boxed(one);
     const all = () => [document, ...roots.filter((root) => root.host.isConnected)].flatMap((root) => [...root.querySelectorAll('*')]);
     const present = () => {
         const basic = new Set(all().filter((one) => !one.disabled && ((one.matches(native) && boxed(one)) || stands(one))));
-        // A listener on what holds many targets is there for them: React puts its own on the root.
+        // A listener on an element with many targets serves them: React puts its own on the root.
         const many = (one) => [...one.querySelectorAll('*')].filter((inner) => basic.has(inner)).length > 4;
         const more = all().filter((one) => !basic.has(one) && one !== document.body && one !== document.documentElement && listens(one) && boxed(one) && !one.disabled && !one.closest('button,a[href],summary,label') && !many(one));
         return [...basic, ...more];

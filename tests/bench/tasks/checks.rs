@@ -1,4 +1,4 @@
-//! What can be said of the outcome without an opinion.
+//! Checks of the results that need no opinion.
 
 use super::given::PIPELINE;
 use anyhow::{Context as _, Result, bail, ensure};
@@ -12,16 +12,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// A check, and why it does not hold; none where it does.
+/// A check, and its failure, if any.
 #[derive(Debug)]
 pub struct Check {
-    /// What should be so.
+    /// The expected property.
     pub what: &'static str,
-    /// Why it is not.
+    /// Why it does not apply; `None` if the check passed.
     pub fault: Option<String>,
 }
 
-/// How long the pipeline may take once more.
+/// Timeout of the pipeline's second run.
 const BUILDING: Duration = Duration::from_secs(60);
 
 fn check(what: &'static str, outcome: Result<()>) -> Check {
@@ -90,7 +90,7 @@ pub fn deck(folder: &Path) -> Vec<Check> {
     ]
 }
 
-/// Numbers without what stands between their digits in groups: `1,857,750` and `1 857 750` are one number each.
+/// Returns a text with the separators inside numbers removed: `1,857,750` and `1 857 750` are one number each.
 fn joined(text: &str) -> String {
     let text = text.replace("&nbsp;", " ").replace("&thinsp;", " ").replace("&#8239;", " ");
     let characters: Vec<char> = text.chars().collect();
@@ -121,7 +121,7 @@ fn parts(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The lines of a table with these columns; none of its fields but the last may hold a comma.
+/// Returns the rows of a table with these columns; only the last field may contain a comma.
 fn rows<const N: usize>(text: &str, columns: [&str; N]) -> Result<Vec<[String; N]>> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let head = lines.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The tasks: what is asked for, and the files that are there.
+//! The tasks: their prompts, and the files they start with.
 
 use super::{
     checks::{self, Check},
@@ -11,17 +11,17 @@ use std::path::Path;
 pub struct Task {
     /// Its name.
     pub name: &'static str,
-    /// What the person says.
+    /// The person's message.
     pub prompt: &'static str,
-    /// The files of the folder, with their paths in it.
+    /// The files of the folder, by relative path.
     pub files: &'static [(&'static str, &'static str)],
-    /// Looks at what was made in a folder.
+    /// Checks the results in a folder.
     pub check: fn(&Path) -> Vec<Check>,
-    /// What the scripted model answers.
+    /// The scripted model's replies.
     pub rehearsal: fn() -> Vec<Reply>,
 }
 
-/// The files of a task, by their names in its folder beside this file.
+/// The files of a task, by their names in its folder next to this file.
 macro_rules! files {
     ($task:literal: $($file:literal),+) => {
         &[$(($file, include_str!(concat!($task, "/", $file)))),+]

@@ -1,31 +1,31 @@
-//! Which model does the tasks.
+//! Options for the model that runs the tasks.
 
 use anyhow::{Context as _, Result, bail};
 use octo_protocol::{Cost, ModelDraft, Protocol, Secret};
 use std::path::{Path, PathBuf};
 
-/// What a task may cost where nothing else is said, in dollars.
+/// Default budget of a task, in dollars.
 const BUDGET: f64 = 5.0;
 
-/// What the command line says.
+/// Options from the command line.
 pub struct Options {
-    /// The model; none for the scripted server.
+    /// The model, or `None` for the scripted server.
     pub model: Option<Model>,
-    /// What a task may cost. What has no known price is not counted.
+    /// Budget of a task. Calls without a known price are not counted.
     pub budget: Cost,
-    /// Where what was made is kept.
+    /// Folder for the results.
     pub out: PathBuf,
 }
 
-/// A model of the person's.
+/// The person's model.
 pub struct Model {
-    /// How it is spoken to.
+    /// Its wire protocol.
     pub protocol: Protocol,
     /// Its name on the command line.
     pub protocol_name: String,
     /// The server's address.
     pub base_url: String,
-    /// The vendor's name of it.
+    /// The vendor's name for it.
     pub name: String,
     /// The environment variable with its key.
     pub key_env: String,
@@ -67,7 +67,7 @@ impl Options {
 }
 
 impl Model {
-    /// As it is added.
+    /// Returns the draft that adds it.
     pub fn draft(&self) -> ModelDraft {
         ModelDraft {
             id: None,
@@ -90,7 +90,7 @@ fn protocol(name: &str) -> Result<Protocol> {
     })
 }
 
-/// Cargo's folder for what tests write lies in its build folder.
+/// Returns cargo's folder for test output, which is in its build folder.
 fn build_folder() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     folder.parent().unwrap_or(folder).to_owned()

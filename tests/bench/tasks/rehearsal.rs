@@ -1,4 +1,4 @@
-//! The scripted model: it works as a real one would, with answers that were written beforehand.
+//! The scripted model: it works like a real one, with prepared answers.
 
 use super::given::Task;
 use anyhow::Result;
@@ -9,7 +9,7 @@ use std::{fmt::Write as _, fs};
 
 const MODEL: &str = "scripted";
 
-/// A server for a task, and its model with a price.
+/// Starts a server for a task, and returns it with its priced model.
 ///
 /// # Errors
 /// When the prices cannot be written.

@@ -5,30 +5,30 @@ use octo_protocol::{BilledCall, Cost, Language, Spending, TurnEnd, Usage, words}
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
-/// A task that was worked on.
+/// A finished task.
 pub struct Done {
     /// Its name.
     pub task: &'static str,
     /// How its turn ended.
     pub end: TurnEnd,
-    /// How long it took.
+    /// The duration.
     pub took: Duration,
-    /// How many turns there were.
+    /// The number of turns.
     pub turns: usize,
     /// Their calls, oldest first.
     pub calls: Vec<BilledCall>,
-    /// What the session spent in all.
+    /// The session's total spending.
     pub spending: Spending,
-    /// What was made, with its bytes.
+    /// The created files, with their sizes in bytes.
     pub files: Vec<(String, u64)>,
-    /// What can be said of it.
+    /// Checks of the results.
     pub checks: Vec<Check>,
 }
 
 const COLUMNS: &str = "task,number,purpose,model,at_ms,input,cache_read,cache_write,output,cost_usd,first_byte_ms,\
                        total_ms,outcome,expected_read,miss\n";
 
-/// Every call in a line of its own. What is not known is empty.
+/// Returns every call as a row. Unknown values are empty.
 pub fn csv(done: &[Done]) -> String {
     let mut text = COLUMNS.to_owned();
     for done in done {
@@ -70,7 +70,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// The protocol's own name of a value.
+/// Returns the protocol's own name of a value.
 fn spelled(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
@@ -148,7 +148,7 @@ fn share(part: u64, whole: u64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// What is known, and how many calls are not in it.
+/// Returns the known cost, and the number of calls not included.
 fn cost(spending: &Spending) -> String {
     match (spending.cost, spending.unpriced) {
         (cost, 0) => format!("{:.4}", cost.as_dollars()),

@@ -1,11 +1,12 @@
-//! What a person does in the page, as scripts that run in it: two thousand turns key by key would take hours.
+//! A person's actions in the page, as scripts that run in it: typing two thousand turns key by key would take
+//! hours.
 
 use anyhow::{Context as _, Result, bail};
 use octo_protocol::SessionId;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What the steps below are made of. The driver gives a script half a minute.
+/// Building blocks of the steps below. The driver gives a script half a minute.
 const TOOLS: &str = r#"
 const at = (id) => document.querySelector(`[data-testid="${id}"]`);
 const row = (session) => document.querySelector(`[data-session="${session}"]`);
@@ -27,7 +28,7 @@ const fresh = async () => {
   return until("the page of a new session", () => at("new-folder"));
 };
 const show = async (session) => {
-  // The list is drawn anew as sessions end: a row may go in the moment it is pressed.
+  // The list is redrawn as sessions end: a row may disappear at the moment it is clicked.
   await until("the session", () => {
     if (current()?.dataset.session === session) return at("composer");
     row(session)?.click();
@@ -42,7 +43,8 @@ const send = async (text) => {
 };
 "#;
 
-/// To the page of a new session; what the document holds there, at the least: tasks go on, and the list asks anew.
+/// Opens the page of a new session and measures the minimum of its document: tasks continue, and the list
+/// reloads.
 pub const FRESH: &str = "await fresh(); let [nodes, waiting] = [Infinity, Infinity]; \
     for (let look = 0; look < 20; look++) { \
         nodes = Math.min(nodes, document.querySelectorAll('*').length); \
@@ -51,36 +53,36 @@ pub const FRESH: &str = "await fresh(); let [nodes, waiting] = [Infinity, Infini
     } \
     return { nodes, waiting };";
 
-/// How many more nodes than after the warm-up the page may have in the end: the marks of rows of the list.
+/// Allowed growth of the page's nodes since the warm-up: markers of the list's rows.
 const NODES: u64 = 200;
-/// Requests and subscriptions that happen to be begun.
+/// Requests and subscriptions that happen to be in progress.
 const WAITING: u64 = 4;
 
-/// What the page of a new session holds.
+/// The size of a new session's page.
 #[derive(Clone, Copy, Debug)]
 pub struct Held {
     /// Nodes of its document.
     nodes: u64,
-    /// Answers and subscriptions it waits for.
+    /// Number of pending answers and subscriptions.
     waiting: u64,
 }
 
 impl Held {
-    /// What [`FRESH`] said.
+    /// Parses the result of [`FRESH`].
     pub fn read(said: &Value) -> Result<Self> {
         let number = |name: &str| said[name].as_u64().with_context(|| format!("{name} in {said}"));
         Ok(Self { nodes: number("nodes")?, waiting: number("waiting")? })
     }
 }
 
-/// It does not grow from the first to the last.
+/// Checks that it does not grow from the first to the last.
 pub fn check(held: &[Held]) {
     let (first, last) = (held[0], held[held.len() - 1]);
     assert!(last.nodes <= first.nodes + NODES, "the page grows: {held:?}");
     assert!(last.waiting <= first.waiting + WAITING, "what is waited for is not forgotten: {held:?}");
 }
 
-/// A script of these steps that says what came of them.
+/// Returns a script of these steps that reports their result.
 pub fn script(steps: &str) -> String {
     format!(
         "{TOOLS} const done = arguments[0]; \
@@ -89,7 +91,7 @@ pub fn script(steps: &str) -> String {
     )
 }
 
-/// What came of them.
+/// Returns the result of the steps.
 pub fn outcome(mut outcome: Value) -> Result<Value> {
     match outcome.get("error") {
         Some(error) => bail!("in the page: {error}"),
@@ -97,7 +99,7 @@ pub fn outcome(mut outcome: Value) -> Result<Value> {
     }
 }
 
-/// Begins a session in a folder; gives its id.
+/// Starts a session in a folder; the script returns its id.
 pub fn begin(folder: &Path, words: &str) -> String {
     let (folder, words) = (json!(folder), json!(words));
     format!(
@@ -107,7 +109,7 @@ pub fn begin(folder: &Path, words: &str) -> String {
     )
 }
 
-/// Shows a session, waits until it can be talked to, and says something.
+/// Shows a session, waits until it accepts input, and sends a message.
 pub fn say(session: &SessionId, words: &str) -> String {
     let (session, words) = (json!(session), json!(words));
     format!(
@@ -120,7 +122,7 @@ pub fn show(session: &SessionId) -> String {
     format!("await show({});", json!(session))
 }
 
-/// Opens another page, until it is drawn, and goes back.
+/// Opens another page, waits until it is drawn, and goes back.
 pub fn open(page: &str) -> String {
     format!(
         "at('open-{page}').click(); await until('the page', () => at('{page}')); \
