@@ -17,7 +17,7 @@ const onlyWoff2: Plugin = {
 
 export default defineConfig({
   plugins: [svelte(), onlyWoff2],
-  // Relative addresses, so that the page works from whatever scheme the shell serves it by.
+  // Relative addresses, so that the page works under any scheme the shell serves it from.
   base: "./",
   resolve: {
     alias: { "@words": at("../words"), $lib: at("./src/lib"), $components: at("./src/components") },
@@ -30,10 +30,10 @@ export default defineConfig({
     target: ["es2022", "safari17"],
     outDir: "dist",
     emptyOutDir: true,
-    // The CSP forbids data: fonts and scripts; small pictures stay files too.
+    // The CSP forbids `data:` fonts and scripts; small pictures stay files too.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // What the page is built from, for the About page; the crates stand beside it.
+    // The packages in the page, for the About page; the crates are listed next to them.
     license: { fileName: "notices/page.json" },
   },
   test: { environment: "node", include: ["src/**/*.test.ts"] },

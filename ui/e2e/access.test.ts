@@ -1,4 +1,4 @@
-/** Zoom, motion, forced colours, languages and what a screen reader is told. */
+/** Tests zoom, reduced motion, forced colours, languages and screen reader output. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { perform, scenes } from "./scenes";
@@ -20,7 +20,7 @@ async function at(name: string, more: Partial<Parameters<Stage["open"]>[0]> = {}
   return page;
 }
 
-/** That nothing of any scene is lost, `every.ts` says. */
+/** `every.ts` checks that no scene loses content. */
 describe("at 200 %", () => {
   it("nothing of any page of settings is lost", async () => {
     const page = await stage.open({ scene: "main", size: ZOOMED });
@@ -226,7 +226,7 @@ describe("a screen reader", () => {
     const spoken = page.getByTestId("spoken");
     expect(await spoken.getAttribute("aria-live")).toBe("polite");
     expect(await page.getByTestId("transcript").getAttribute("aria-live")).toBe("off");
-    // What was there before is not said.
+    // Earlier content is not announced.
     expect(await spoken.innerText()).toBe("");
     const session = await page.locator('[data-testid="session-row"][aria-current]').getAttribute("data-session");
     const message = "e1".padEnd(32, "0");

@@ -1,4 +1,4 @@
-/** The acceptance cases of chat services, in their settings: see the tests for their numbers. */
+/** The acceptance cases of the chat services' settings; the tests carry their numbers. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { settings, say } from "./person";
 import { Stage, asked, close } from "./stage";
@@ -20,7 +20,7 @@ describe("chat services", () => {
     expect(await token.getAttribute("type")).toBe("password");
     expect(await page.getByTestId("chat-save").isDisabled()).toBe(true);
 
-    // A wrong one is refused with a reason, and nothing is saved or lost.
+    // A wrong token is refused with a reason; nothing is saved or lost.
     await token.fill("1:wrong");
     await page.getByTestId("chat-save").click();
     await page.getByText(say("error.chat.token_wrong")).waitFor();
@@ -28,7 +28,7 @@ describe("chat services", () => {
     expect(await token.inputValue()).toBe("1:wrong");
     await page.getByTestId("chat-save-anyway").waitFor();
 
-    // What was found of one token says nothing of another.
+    // Editing the token discards the previous check result.
     await token.fill(TOKEN);
     expect(await page.getByTestId("chat-save-anyway").count()).toBe(0);
     await page.getByTestId("chat-test").click();
@@ -41,7 +41,7 @@ describe("chat services", () => {
     ]);
     expect(await page.content()).not.toContain("AAverysecret");
 
-    // Opened again, the form says only how it ends, and keeps it where nothing is typed.
+    // Reopened, the form shows only the token's last characters and keeps the token if the field stays empty.
     await page.getByTestId("chat-change").click();
     expect(await token.inputValue()).toBe("");
     expect(await token.getAttribute("placeholder")).toBe(say("settings.chats.token_kept", { last4: "x9Qz" }));
@@ -85,7 +85,7 @@ describe("chat services", () => {
       expect(await standing.innerText()).toContain(words);
       await page.getByTestId("chat-on").click();
       await expect.poll(() => standing.getAttribute("data-state")).toBe("off");
-      // Asked twice: a token cannot be had back.
+      // Asks for confirmation: a removed token cannot be recovered.
       const remove = page.getByTestId("chat-remove");
       await remove.click();
       expect(await asked(page, "remove_telegram")).toEqual([]);

@@ -1,4 +1,4 @@
-/** The acceptance cases of the message field: what waits, what is attached, commands and suggestions. */
+/** The acceptance cases of the message field: queue, attachments, commands and suggestions. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { dropFile, pasteScreenshot, say, settings } from "./person";
 import { Stage, asked, close, settled, untilFocused } from "./stage";
@@ -61,7 +61,7 @@ describe("the message field", () => {
     await settled(page);
     const said = page.getByTestId("user-message");
     expect(await said.filter({ hasText: "And then the notes" }).count()).toBe(0);
-    // It goes along with the next message, or is removed.
+    // The attachment is sent with the next message unless it is removed.
     await page.getByTestId("composer").fill("Go on");
     await page.keyboard.press("Enter");
     await queue.waitFor({ state: "detached" });

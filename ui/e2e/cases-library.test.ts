@@ -1,4 +1,4 @@
-/** The acceptance cases of what is kept: the trash, skills, memories and who Octo is, and the way to the network. */
+/** The acceptance cases of stored things: the trash, skills, memories, the persona, and the proxy. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { say, settings } from "./person";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.end());
 
-/** The trash with a file of which another one is at its place again. */
+/** Opens the trash with a file whose original path is taken by another one. */
 async function taken(): Promise<Page> {
   const page = await stage.open({ scene: "main" });
   await page.getByTestId("open-trash").click();
@@ -59,7 +59,7 @@ describe("what is kept", () => {
     expect(words).toContain(say("skills.tools"));
     expect(words).toContain(say("skills.commands"));
     expect(await asked(page, "install_skills")).toEqual([]);
-    // The one that is there says so, shows what would change, and is not chosen by itself.
+    // The skill that already exists says so, shows the differences and is not preselected.
     const mine = page.locator('[data-testid="import-skill"]').filter({ hasText: say("skills.replaces") });
     expect(await mine.count()).toBe(1);
     const name = await mine.getAttribute("data-skill");
@@ -102,7 +102,7 @@ describe("what is kept", () => {
       await saved.getByRole("button", { name: say("toast.undo") }).click();
       await expect.poll(() => shown.innerText()).toContain(before);
       expect(await shown.innerText()).not.toContain("Dry, and short.");
-      // What was taken back can be had again.
+      // The removal can be undone.
       await saved.getByRole("button", { name: say("toast.undo") }).click();
       await expect.poll(() => shown.innerText()).toContain("Dry, and short.");
     }
@@ -117,7 +117,7 @@ describe("what is kept", () => {
     await test.click();
     await page.getByText(say("settings.proxy_works", { host: "github.com" })).waitFor();
     await page.getByTestId("proxy-manual").click();
-    // What was found of one way says nothing of another.
+    // Editing the proxy discards the previous check result.
     expect(await page.getByText(say("settings.proxy_works", { host: "github.com" })).count()).toBe(0);
     expect(await test.isDisabled()).toBe(true);
     await page.getByTestId("proxy-address").fill("http://nowhere.example:3128");
@@ -125,7 +125,7 @@ describe("what is kept", () => {
     const error = page.getByRole("alert").filter({ hasText: "github.com" });
     await error.waitFor();
     expect(await error.innerText()).toBe(say("error.settings.proxy_not_tried", { host: "github.com" }));
-    // Tried, it is not kept yet.
+    // Testing a proxy does not save it.
     expect(await asked(page, "change_settings")).toEqual([]);
     await page.keyboard.press("Tab");
     await page.getByTestId("proxy-address").press("Enter");

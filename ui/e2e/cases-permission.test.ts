@@ -1,4 +1,4 @@
-/** The acceptance cases of permission: what is asked, how it is answered, and the mode. */
+/** The acceptance cases of permissions: questions, answers and the mode. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { current, pick, row, say } from "./person";
 import { Stage, asked, close, untilFocused } from "./stage";
@@ -33,14 +33,14 @@ describe("permission", () => {
     await expect.poll(() => page.getByTestId("question").count()).toBe(0);
     const answers = (await asked(page, "answer_question")).map(({ answer }) => answer);
     expect(answers).toEqual([{ type: "session" }, { type: "no", reason: "Not before Thursday" }]);
-    // Once, on the next one.
+    // Allows the next call once.
     const model = new Telling(page, await current(page), "70000000000000000000000000000025");
     await model.message();
     const write = difference("/home/mei/code/harbor/b.rs", "a", "b");
     await model.asks("edit", write, { type: "permission", preview: write, reason: { type: "mode" }, rule: null });
     const third = page.getByTestId("question");
     expect(await third.locator(".diff").count()).toBe(1);
-    // A rule is what would hold for the session: without one there is nothing to offer.
+    // "Allow for the session" needs a rule; without one the button is absent.
     expect(await third.getByTestId("question-session").count()).toBe(0);
     await third.getByTestId("question-once").click();
     await expect.poll(() => page.getByTestId("question").count()).toBe(0);
@@ -89,7 +89,7 @@ describe("permission", () => {
     await expect.poll(() => mode.innerText()).toBe(say("mode.ask"));
     expect(await asked(page, "set_mode")).toMatchObject([{ session, mode: "ask" }]);
     expect(await page.getByTestId("stop").isVisible()).toBe(true);
-    // Now even a harmless command is asked about, and why is said.
+    // Now even a harmless command asks, and the card gives the reason.
     const model = new Telling(page, session, "70000000000000000000000000000011");
     await model.message();
     const list = command("ls");
@@ -105,7 +105,7 @@ describe("permission", () => {
     await model.runs(call, "terminal", command("rm -r target"));
     expect(await page.locator(`[data-step="${call}"]`).getAttribute("data-state")).toBe("started");
     expect(await question.count()).toBe(0);
-    // Another session keeps its own.
+    // Another session keeps its own mode.
     await row(page, "Reply to the landlord").click();
     await expect.poll(() => mode.innerText()).toBe(say("mode.ask_risky"));
     await close(page);

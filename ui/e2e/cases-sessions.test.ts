@@ -1,4 +1,4 @@
-/** The acceptance cases of sessions: beginning, finding, keeping and changing them. */
+/** The acceptance cases of sessions: creating, finding, keeping and changing them. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { current, pasteScreenshot, pick, row, say, tellRuns } from "./person";
@@ -10,13 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => stage.end());
 
-/** How soon another window has to show something, in milliseconds. */
+/** How quickly another window must show a change, in milliseconds. */
 const SECOND = 1_000;
 
-/** How a session is to stand in the list: under which head, or not at all. */
+/** Where a session appears in the list: under a heading, or not at all. */
 type Standing = "pinned" | "listed" | "gone";
 
-/** Asks as another window does; whether the list here shows it in time. Measured in the page. */
+/** Sends `call` as another window and returns whether the list here shows the result in time. Measured in the page. */
 async function shownInTime(page: Page, call: Record<string, unknown>, title: string, how: Standing): Promise<boolean> {
   const request = { domain: "sessions", call };
   return page.evaluate(
@@ -91,7 +91,7 @@ describe("sessions", () => {
     await row(page, "Resume uploads").click();
     await expect.poll(() => composer.inputValue()).toBe("Half a thought");
     expect(await page.getByTestId("attachment").count()).toBe(1);
-    // Of a session that is not begun yet it holds as well.
+    // The setting also applies to a session that has not started yet.
     await page.keyboard.press("Control+n");
     await page.getByTestId("new-folder").waitFor();
     await composer.fill("A new beginning");
@@ -154,7 +154,7 @@ describe("sessions", () => {
       .click();
     await row(page, "Answer the landlord").waitFor();
 
-    // The same in another window, and what it says here.
+    // Runs the same call in another window and checks the text shown here.
     const elsewhere = (call: Record<string, unknown>, title: string, how: Standing): Promise<boolean> =>
       shownInTime(page, { ...call, session }, title, how);
     expect(await elsewhere({ type: "pin_session", pinned: false }, "Answer the landlord", "listed")).toBe(true);
@@ -177,7 +177,7 @@ describe("sessions", () => {
     await tellRuns(page, name, [{}, {}, unread, { status: "failed", ...unread }, unread, waiting]);
     const fold = page.getByTestId("runs-row");
     await fold.waitFor();
-    // The newest, the one that failed unseen, and above all the one that waits.
+    // The newest run, the unseen failed one, and above all the waiting one.
     await expect.poll(() => row(page, name).count()).toBe(3);
     expect(await fold.getAttribute("aria-expanded")).toBe("false");
     expect(await fold.innerText()).toContain(say("side.runs.other", { n: 3 }));
@@ -186,14 +186,14 @@ describe("sessions", () => {
       const rows = page.locator(".side-list .row");
       return rows.evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().top)));
     };
-    // Each line has a place of its own.
+    // No two rows overlap.
     const places = async (): Promise<boolean> => {
       const all = await tops();
       return all.every((top, nth) => nth === 0 || top - (all[nth - 1] ?? 0) >= 28);
     };
     await expect.poll(places).toBe(true);
 
-    // By keys: from the row above, as in a tree, and on to what came out.
+    // By keyboard, as in a tree: from the row above into the unfolded rows.
     const newest = row(page, name).nth(1);
     await newest.focus();
     await page.keyboard.press("ArrowDown");
@@ -205,13 +205,13 @@ describe("sessions", () => {
     await expect.poll(places).toBe(true);
     await page.keyboard.press("ArrowDown");
     await untilFocused(page, "session-row");
-    // Going to a page without the list and back changes nothing of it.
+    // Opening a page without the list and returning leaves the list unchanged.
     await page.getByTestId("open-settings").click();
     await page.getByTestId("settings").waitFor();
     await page.keyboard.press("Alt+ArrowLeft");
     await expect.poll(() => row(page, name).count()).toBe(6);
 
-    // Where one is folded it can be said that all were seen.
+    // A folded stretch can be marked as read.
     await fold.click();
     await expect.poll(() => row(page, name).count()).toBe(3);
     await page.getByTestId("runs-read").focus();
@@ -219,13 +219,13 @@ describe("sessions", () => {
     await untilFocused(page, "runs-row");
     expect(await asked(page, "mark_read")).toHaveLength(2);
 
-    // Ctrl with a number counts what is seen: past the newest and the one that failed.
+    // Ctrl with a number counts visible rows, including the newest run and the failed one.
     const ids = await page.getByTestId("session-row").evaluateAll((all) => all.map((one) => one.dataset["session"]));
     const place = ids.indexOf((await newest.getAttribute("data-session")) ?? "") + 2;
     await page.keyboard.press(`Control+${place + 1}`);
     await expect.poll(() => current(page)).toBe(ids[place]);
     expect(ids).toHaveLength(own + 3);
-    // What is looked for is not folded.
+    // Search results are never folded.
     await page.getByTestId("search").fill(name);
     await expect.poll(() => row(page, name).count()).toBe(6);
     expect(await fold.count()).toBe(0);

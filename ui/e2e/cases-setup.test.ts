@@ -1,4 +1,4 @@
-/** The acceptance cases of the first run: see the file's tests for their numbers. */
+/** The acceptance cases of onboarding; the tests carry their numbers. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { leftInEnglish, pick, say } from "./person";
 import { Stage, asked, close, restart, settled } from "./stage";
@@ -20,7 +20,7 @@ describe("setting up", () => {
     expect([width, height]).toEqual([1280, 800]);
     const keys = ["k", "n", "b", "j", "t", ",", "/", "1", "Shift+f"].map((key) => `Control+${key}`);
     for (const key of [...keys, "?", "Escape", "Escape"]) {
-      // In a field a sign is written.
+      // In a text field the key types a character.
       await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
       await page.keyboard.press(key);
     }
@@ -78,7 +78,7 @@ describe("setting up", () => {
     expect(await page.getByTestId("model-name").inputValue()).toBe("claude-sonnet-4-5");
     expect(await page.locator("[data-step]").getAttribute("data-step")).toBe("model");
     expect(await asked(page, "save_model")).toEqual([]);
-    // What is kept of it for the next start has no key.
+    // The draft stored for the next start contains no key.
     await expect.poll(async () => JSON.stringify(await asked(page, "change_settings"))).toContain("claude-sonnet-4-5");
     expect(JSON.stringify(await asked(page, "change_settings"))).not.toContain("wrong");
     await restart(page);
@@ -124,7 +124,7 @@ describe("setting up", () => {
     const boxes = page.getByTestId("other-skill").getByRole("checkbox");
     for (const box of await boxes.all()) expect(await box.getAttribute("aria-checked")).toBe("false");
     expect(await skill("broken-one").getByRole("checkbox").isDisabled()).toBe(true);
-    // What is there already is said, and what becomes of it is asked.
+    // Existing skills are marked, and the person chooses how to handle each.
     expect(await skill("release-notes").innerText()).toContain(say("onboarding.skills.taken"));
     await skill("release-notes").getByRole("checkbox").click();
     const kept = await page.getByTestId("other-taken-keep").getAttribute("aria-pressed");

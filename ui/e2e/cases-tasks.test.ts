@@ -1,4 +1,4 @@
-/** The acceptance cases of tasks that run at their time. */
+/** The acceptance cases of scheduled tasks. */
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { current, row, say } from "./person";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.end());
 
-/** The page of tasks, with one of them open. */
+/** Opens the tasks page with one task shown. */
 async function opened(file: string): Promise<Page> {
   const page = await stage.open({ scene: "main" });
   await page.getByTestId("open-tasks").click();
@@ -55,7 +55,7 @@ describe("tasks", () => {
     const page = await stage.open({ scene: "compacted" });
     await page.getByTestId("open-tasks").click();
     await page.getByTestId("tasks-describe").click();
-    // It is said in a conversation, which begins with the command for it.
+    // The person describes the task in a conversation, which starts with the matching command.
     await expect.poll(() => page.getByTestId("composer").inputValue()).toMatch(/^\/\S+/);
     await row(page, "Join two CSV").click();
     const model = await Telling.begin(page, await current(page), "Every Friday at half past five: the report");
@@ -106,7 +106,7 @@ describe("tasks", () => {
     const before = await page.getByTestId("run").count();
     await page.getByTestId("schedule-run").click();
     await expect.poll(() => first(page).getAttribute("data-status")).toBe("running");
-    // The page of the task stays: nothing of the run is opened by that.
+    // The task page stays open; the run does not replace it.
     expect(await page.getByTestId("schedule").isVisible()).toBe(true);
     expect(await page.getByTestId("schedule-run").isDisabled()).toBe(true);
     await page.getByTestId("new-session").click();

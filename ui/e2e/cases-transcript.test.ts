@@ -1,4 +1,4 @@
-/** The acceptance cases of what is seen of an agent's work: thinking, tools, questions and what it cost. */
+/** The acceptance cases of an agent's visible work: reasoning, tools, questions and costs. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { current, pick, row, say } from "./person";
@@ -12,13 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => stage.end());
 
-/** A session in which a turn began. */
+/** Starts a turn in a session. */
 async function telling(page: Page): Promise<Telling> {
   return Telling.begin(page, await current(page), "Make the upload tests pass");
 }
 
 describe("what is pressed while an answer streams", () => {
-  /** Lets lines come, one with each frame; returns what lay over the middle of the block at any of them. */
+  /** Streams lines, one per frame; returns the element over the middle of the block at each of them. */
   function stream(page: Page, session: string, message: string, lines: number): Promise<string[]> {
     return page.evaluate(
       ([session, message, lines]) =>
@@ -79,7 +79,7 @@ describe("what is pressed while an answer streams", () => {
     await expect.poll(() => list.getAttribute("data-following")).toBe("true");
     const box = await list.boundingBox();
     if (!box) throw new Error("the transcript is not in view");
-    // A bar is drawn without a word to the page but of its press, its scrolling and its release.
+    // Dragging a scrollbar gives the page only its press, scroll and release events.
     await page.mouse.move(box.x + 4, box.y + 40);
     await page.mouse.down();
     await page.waitForTimeout(700);
@@ -87,7 +87,7 @@ describe("what is pressed while an answer streams", () => {
     await page.mouse.up();
     await page.waitForTimeout(500);
     expect(await list.getAttribute("data-following")).toBe("false");
-    // Rows above that are measured only now move none of what is in view.
+    // Measuring rows above the viewport must not move the visible ones.
     const left = await list.evaluate(
       ({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight,
     );
@@ -132,7 +132,7 @@ describe("an agent's work", () => {
     await page.getByText("The client keeps no record of finished parts.").waitFor();
     await model.block("reasoning", "The client keeps no record of finished parts.");
     expect(await blocks.last().innerText()).toBe(say("reasoning.done"));
-    // What comes later is open too, also after a restart.
+    // Later reasoning is expanded too, also after a restart.
     await model.message();
     await model.block("reasoning", "So the list of ETags is the natural token.");
     await page.getByText("So the list of ETags is the natural token.").waitFor();
@@ -174,7 +174,7 @@ describe("an agent's work", () => {
     await head.click();
     expect(await head.getAttribute("aria-expanded")).toBe("false");
     expect(await page.getByText("test resumes ... ok").count()).toBe(0);
-    // Folded, it says what goes on.
+    // Folded, the group shows the step in progress.
     expect(await head.innerText()).toContain(say("step.ran.now"));
     await head.click();
     const done = command("cargo test --test upload", {
@@ -234,7 +234,7 @@ describe("an agent's work", () => {
     expect(live.join("\n")).toContain("Which part?");
     await restart(page);
     expect(await cards()).toEqual(live);
-    // It is answered after a restart as before it.
+    // The question can be answered after a restart as before.
     await page.getByTestId("feedback-text").fill("The second");
     await page.keyboard.press("Enter");
     await expect.poll(() => page.getByTestId("feedback").count()).toBe(0);
@@ -251,7 +251,7 @@ describe("an agent's work", () => {
     const option = page.getByTestId("feedback-option");
     expect(await option.allInnerTexts()).toEqual(["For one release, with a warning", "No, remove it now"]);
     await option.nth(1).click();
-    // Where a click only chooses, the button beside it answers.
+    // Where a click only selects, a separate button sends the answer.
     const send = page.locator('[data-testid="feedback-send"]:enabled');
     await settled(page);
     if ((await send.count()) > 0) await send.click();
@@ -308,7 +308,7 @@ describe("what an agent made", () => {
     expect(await picture.getAttribute("alt")).toBe("The uploads of a week");
     const [box, prose] = [await picture.boundingBox(), await page.locator(".prose:has(.shown)").boundingBox()];
     expect(box?.height).toBeCloseTo(420, 0);
-    // Of 1200 by 900, with its edge.
+    // 1200 by 900, plus its border.
     expect((box?.width ?? 0) / (box?.height ?? 1)).toBeCloseTo(1200 / 900, 1);
     expect(box?.width).toBeLessThanOrEqual(prose?.width ?? 0);
     await page.setViewportSize({ width: 420, height: 800 });
@@ -319,7 +319,7 @@ describe("what an agent made", () => {
     });
     expect(narrow.ratio).toBeCloseTo(1200 / 900, 1);
     expect(narrow.beyond).toBeLessThanOrEqual(0);
-    // One that is gone, and one of a kind that is not shown.
+    // A missing picture and one of an unsupported type.
     expect(await page.locator(".md .chip").allInnerTexts()).toEqual([
       `${say("picture.local")} An older one`,
       `${say("picture.local")} A page`,
@@ -336,7 +336,7 @@ describe("what an agent made", () => {
     await page.getByRole("button", { name: `${say("picture.local")} A page` }).focus();
     await page.keyboard.press("Enter");
     const card = page.getByRole("button", { name: say("file.show", { path: "plot.py" }) }).last();
-    // Unseen until it is wanted: by the keyboard it follows its line.
+    // Hidden until needed; keyboard focus on its row shows it.
     await page.getByTestId("step-row").last().focus();
     await page.keyboard.press("Tab");
     expect(

@@ -1,6 +1,6 @@
 /**
- * What holds of every scene, looked at in one page each: axe-core in both themes and languages (WCAG 2.2 AA and its best practices, no
- * violation), everything reached by Tab and seen there, and nothing lost at 200 %.
+ * Checks every scene in one page each: axe-core in both themes and languages (no violation of WCAG 2.2 AA or its best
+ * practices), Tab reaches everything visibly, and nothing is lost at 200 %.
  */
 import axe from "axe-core";
 import type { Page } from "playwright-core";
@@ -11,12 +11,12 @@ import { walk } from "./walk";
 import { ZOOMED, lost } from "./zoom";
 
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-// A menu lies in the top layer and belongs to its button, wherever in the document it stands.
+// A menu sits in the top layer and belongs to its button, regardless of its position in the document.
 const OFF = { region: { enabled: false } };
-/** What depends on colours alone: the rest does not change with the theme. */
+/** Rules that depend on colours alone: all others give the same result in every theme. */
 const COLOURS = ["color-contrast", "link-in-text-block"];
 
-/** What axe finds, in words. */
+/** Returns axe's findings as text. */
 async function examine(page: Page, what: "everything" | "colours", look: string): Promise<string[]> {
   const only =
     what === "everything" ? { type: "tag" as const, values: TAGS } : { type: "rule" as const, values: COLOURS };
@@ -30,7 +30,7 @@ async function examine(page: Page, what: "everything" | "colours", look: string)
   );
 }
 
-/** English in both themes and Chinese in the dark one, in one page: each is changed while it stands. */
+/** Examines English in both themes and Chinese in the dark one, switching within one page. */
 async function examineAll(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const found = await examine(page, "everything", "English, light");
@@ -41,14 +41,17 @@ async function examineAll(page: Page): Promise<string[]> {
   await change(page, { language: "zh" });
   await page.waitForSelector('html[lang="zh-CN"]');
   await settled(page);
-  // Everything again: other words may be missing, and other signs pale. Light and dark do not depend on the language.
+  // Repeats everything in Chinese and dark: other words may be missing and other characters too pale. Light and
+  // dark do not depend on the language.
   found.push(...(await examine(page, "everything", "Chinese, dark")));
   return found;
 }
 
-/** What Tab does not reach, or reaches without showing it, and then what is lost at twice the size. */
+/**
+ * Returns the elements Tab does not reach, or reaches without a visible focus, and then those lost at twice the size.
+ */
 async function goThrough(page: Page, scene: Scene): Promise<{ missed: string[]; unseen: string[]; lost: string[] }> {
-  // A menu is gone through by arrows, and closed by Tab.
+  // Arrow keys move through a menu, and Tab closes it.
   const menu = (await page.locator("[role=menu]:popover-open").count()) > 0;
   const { missed, unseen, reached } = menu ? { missed: [], unseen: [], reached: 1 } : await walk(page);
   if (reached === 0) missed.push("nothing was there to be reached");
@@ -60,10 +63,10 @@ async function goThrough(page: Page, scene: Scene): Promise<{ missed: string[]; 
 
 const FINE = { missed: [], unseen: [], lost: [] };
 
-// One with nothing to connect to has no settings to change: it says so in the system's language.
+// A start page without a core has no settings to change and uses the system's language.
 const still = new Set(["start-failed", "start-damaged"]);
 
-/** Looks at every other scene, beginning with the first or the second: two files of tests take as long as each other. */
+/** Tests every second scene, starting with the first or the second, so that two test files take equally long. */
 export function everyOther(from: 0 | 1): void {
   let stage: Stage;
   beforeAll(async () => {

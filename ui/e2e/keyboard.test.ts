@@ -1,4 +1,4 @@
-/** Everything by keys: reached, seen, left and come back to. */
+/** Keyboard use: everything is reachable, visible, and can be left and returned to. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { pick, row, say } from "./person";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.end());
 
-/** That it reaches everything of every scene, `every.ts` says. */
+/** `every.ts` checks that Tab reaches everything of every scene. */
 describe("Tab", () => {
   it("walks with a check that would notice", async () => {
     const page = await stage.open({ scene: "new" });
@@ -45,7 +45,7 @@ describe("what opens", () => {
       await page.keyboard.press("Escape");
       await untilFocused(page, id);
     }
-    // The menu's Escape was its own: the work goes on.
+    // The menu consumed Escape: the turn keeps running.
     expect(await page.getByTestId("stop").isVisible()).toBe(true);
     await close(page);
   });
@@ -96,7 +96,8 @@ describe("what opens", () => {
     await page.getByTestId("data-restore").press("Enter");
     await page.waitForSelector('[data-testid="copy-dialog"][open]');
     await page.keyboard.press("Escape");
-    // That it closed is told after the focus went back: pressed before that, the button opens what then goes.
+    // The close event arrives after the focus has moved back: pressed before it, the button would open a dialog
+    // that then closes.
     await page.waitForSelector('[data-testid="copy-dialog"]', { state: "detached" });
     await untilFocused(page, "data-restore");
     await page.keyboard.press("Enter");
@@ -163,7 +164,7 @@ describe("a message that is sent", () => {
     const sent = log.getByText("And now the end of it");
     await sent.waitFor();
     await settled(page);
-    /** How far below the log's end the message ends, in pixels. */
+    /** Returns how far below the log's end the message ends, in pixels. */
     const hidden = async (): Promise<number> => {
       const [at, room] = [await sent.boundingBox(), await log.boundingBox()];
       return at === null || room === null ? Infinity : at.y + at.height - room.y - room.height;
@@ -189,7 +190,7 @@ describe("the palette", () => {
     await untilFocused(page, "palette-input");
     await page.keyboard.press("Escape");
     await untilFocused(page, "composer");
-    // Its Escape did not stop the work.
+    // The dialog consumed Escape and did not stop the turn.
     expect(await page.getByTestId("stop").isVisible()).toBe(true);
     await close(page);
   });
@@ -258,7 +259,7 @@ describe("the palette", () => {
       expect(await chosen(page).count()).toBe(1);
       await page.keyboard.press("ArrowDown");
     }
-    // Round and back at the first; up from there is the last.
+    // The selection wraps to the first; Up from there selects the last.
     expect(await choices(page).first().getAttribute("aria-selected")).toBe("true");
     await page.keyboard.press("ArrowUp");
     expect(await choices(page).last().getAttribute("aria-selected")).toBe("true");
@@ -294,7 +295,7 @@ describe("the window's keys", () => {
     await page.getByTestId("open-usage").click();
     await page.keyboard.press("Alt+ArrowLeft");
     await at("Reply to the landlord");
-    // From a field of text as well: an arrow with Alt edits none here.
+    // Also from a text field: Alt with an arrow key does not edit text here.
     await page.getByTestId("composer").focus();
     await page.keyboard.press("Alt+ArrowLeft");
     await at("Rename photos");
@@ -305,7 +306,8 @@ describe("the window's keys", () => {
     await expect.poll(() => row(page, "Rename photos").count()).toBe(0);
     const side = (button: number): Promise<boolean> =>
       page.evaluate(
-        // As a shell makes one where the web view knows no such buttons; whether that is all that comes of it.
+        // Dispatches the event a shell synthesises where the web view lacks these buttons. Returns whether the
+        // default was prevented.
         (button) =>
           !document.body.dispatchEvent(new MouseEvent("mouseup", { button, bubbles: true, cancelable: true })),
         button,
@@ -316,13 +318,13 @@ describe("the window's keys", () => {
     await at("Reply to the landlord");
     await page.keyboard.press("Alt+ArrowRight");
     await expect.poll(() => page.getByTestId("open-usage").getAttribute("aria-current")).toBe("page");
-    // Nothing lies ahead of it.
+    // There is no later page.
     await page.keyboard.press("Alt+ArrowRight");
     expect(await page.getByTestId("open-usage").getAttribute("aria-current")).toBe("page");
     await page.keyboard.press("Control+/");
     const sheet = page.getByTestId("shortcuts");
     expect(await sheet.innerText()).toContain(say("keys.back"));
-    // What lies over the window stays there.
+    // An open overlay keeps its page.
     expect(await side(3)).toBe(true);
     await page.keyboard.press("Alt+ArrowLeft");
     await page.keyboard.press("Escape");

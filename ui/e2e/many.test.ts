@@ -1,16 +1,21 @@
 /**
- * Ten thousand of everything: what is in the document stays what is in view. Numbers of elements are gated, since they
- * are the same on every machine; times are only reported.
+ * Ten thousand of everything: the document contains only the visible part. Element counts are gated, since they are the
+ * same on every machine; times are only reported.
  */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Stage, close, drive, settled } from "./stage";
 
-/** The most rows of a transcript that are mounted at once in a window of 800 px: those in view and 600 px on each side. */
+/**
+ * The maximum number of transcript rows mounted at once in a window of 800 px: those in view and 600 px on each side.
+ */
 const ROWS = 45;
-/** The most elements of a window with a long transcript and the list beside it. */
+/** The maximum number of elements in a window with a long transcript and the session list. */
 const ELEMENTS = 1_200;
-/** The most lines of the list of sessions that are mounted at once, and one of its last: some are recorded ones. */
+/**
+ * The maximum number of session rows mounted at once, and the number of one of its last rows: some rows are recorded
+ * ones.
+ */
 const LINES = 60;
 const OLDEST = 9_900;
 
@@ -23,7 +28,7 @@ afterAll(() => stage.end());
 const elements = (page: Page): Promise<number> => page.evaluate(() => document.querySelectorAll("*").length);
 const rows = (page: Page): Promise<number> => page.locator(".t-row").count();
 
-/** The number of the first and the last message in view. */
+/** Returns the numbers of the first and the last message in view. */
 function inView(page: Page): Promise<[number, number]> {
   return page.evaluate(() => {
     const scroller = document.querySelector("[data-testid=transcript]");
@@ -38,7 +43,7 @@ function inView(page: Page): Promise<[number, number]> {
 }
 
 async function scrollTo(page: Page, part: number): Promise<void> {
-  // Heights are measured as rows come into view, so that one arrives at a place step by step.
+  // Rows are measured as they scroll into view, so reaching a position takes several steps.
   for (let step = 0; step < 4; step += 1) {
     await page.getByTestId("transcript").evaluate((scroller, part) => {
       scroller.dispatchEvent(new WheelEvent("wheel"));
@@ -54,7 +59,7 @@ describe("a transcript of 10,000 messages", () => {
     await expect.poll(async () => (await inView(page))[1]).toBe(9_999);
     const counted = [[await rows(page), await elements(page)]];
 
-    // A hit among the first messages is read with what is around it, and nothing between it and the end.
+    // Opening a hit among the first messages loads its surroundings, but nothing between them and the end.
     await page.keyboard.press("Control+k");
     await page.getByTestId("palette-input").fill("Question 2:");
     await page.locator('[data-choice*=":"]').first().click();
@@ -86,7 +91,7 @@ describe("a transcript of 10,000 messages", () => {
       expect(mounted).toBeGreaterThan(4);
       expect(all).toBeLessThanOrEqual(ELEMENTS);
     }
-    // Nothing is left behind on the way: the end has as much as it had.
+    // Nothing leaks on the way: the end has as many nodes as before.
     expect(Math.abs((counted.at(-1)?.[1] ?? 0) - (counted[0]?.[1] ?? 0))).toBeLessThan(200);
     console.info(`transcript of 10,000: rows and elements at its places ${JSON.stringify(counted)}`);
     await close(page);
@@ -117,7 +122,7 @@ describe("a transcript of 10,000 messages", () => {
           }
         });
         tasks.observe({ type: "longtask" });
-        // How many nodes each piece puts into the document.
+        // The number of nodes each piece adds to the document.
         const added: number[] = [];
         let now = 0;
         const watch = new MutationObserver((records) => {
@@ -138,7 +143,7 @@ describe("a transcript of 10,000 messages", () => {
           if (running) requestAnimationFrame(frame);
         };
         requestAnimationFrame(frame);
-        // 500 tokens a second are about 2,000 characters; the forwarder sends what came in 30 ms.
+        // 500 tokens a second are about 2,000 characters; the forwarder batches 30 ms of text.
         const size = 60;
         let offset = 0;
         for (let batch = 0; batch < batches; batch += 1) {
@@ -166,13 +171,13 @@ describe("a transcript of 10,000 messages", () => {
       },
       { session, message, batches: 250 },
     );
-    // All of it is there to read, and a piece draws anew only what is still open: a paragraph or a block of code.
+    // The whole text is readable, and a piece rerenders only the open paragraph or code block.
     expect(measured.shown).toBeGreaterThan(measured.offset * 0.5);
     expect(measured.most).toBeGreaterThan(0);
     expect(measured.most).toBeLessThan(200);
     expect(await rows(page)).toBeLessThanOrEqual(ROWS);
     expect((await elements(page)) - before).toBeLessThan(measured.offset / 8);
-    // It follows its end.
+    // The view follows the end.
     expect(
       await page
         .getByTestId("transcript")
@@ -195,7 +200,7 @@ describe("a list of 10,000 sessions", () => {
     await count();
     const last = async (): Promise<number> =>
       Number(/Old session (\d+)/.exec((await list.locator(".row").last().textContent()) ?? "")?.[1]);
-    // The rest comes page by page as it is scrolled to.
+    // Scrolling loads the remaining pages one by one.
     for (let step = 0; step < 400; step += 1) {
       await list.evaluate((scroller) => (scroller.scrollTop = scroller.scrollHeight));
       await settled(page);

@@ -1,4 +1,4 @@
-/** What a person reads and does, for the tests of the acceptance cases. */
+/** Helpers that act as the person, for the acceptance tests. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Locator, type Page } from "playwright-core";
@@ -15,14 +15,14 @@ function wordsOf(language: "en" | "zh"): Words {
 const ENGLISH = wordsOf("en");
 const CHINESE = wordsOf("zh");
 
-/** The English words of a key, with what they are about put in. */
+/** Returns the English words of a key with its arguments filled in. */
 export function say(key: string, about: Record<string, string | number> = {}): string {
   const words = ENGLISH[key];
   if (words === undefined) throw new Error(`there are no words ${key}`);
   return words.replace(/\{(\w+)\}/g, (hole, name: string) => String(about[name] ?? hole));
 }
 
-/** English words that are in view, said or hinted although they have Chinese ones. */
+/** Returns English words that are visible, spoken or in tooltips although a Chinese translation exists. */
 export async function leftInEnglish(page: Page): Promise<string[]> {
   const shown = await page.evaluate(() => {
     const texts: string[] = [];
@@ -36,23 +36,23 @@ export async function leftInEnglish(page: Page): Promise<string[]> {
   const english = new Set(
     Object.entries(ENGLISH).flatMap(([key, words]) => (CHINESE[key] === words || words.includes("{") ? [] : [words])),
   );
-  // Some are names in one place and words in another.
+  // Some words are a name in one place and plain text in another.
   const also = new Set(Object.values(CHINESE));
   return [...new Set(shown.filter((text) => english.has(text) && !also.has(text)))];
 }
 
-/** Picks a line of the menu that is open. */
+/** Picks an entry of the open menu. */
 export async function pick(page: Page, name: string): Promise<void> {
   await page.locator(".menu:popover-open .menu-item", { hasText: name }).first().click();
 }
 
-/** Goes to a page of the settings. */
+/** Opens a page of the settings. */
 export async function settings(page: Page, section: string): Promise<void> {
   await page.getByTestId("open-settings").click();
   await page.locator(`[data-page="${section}"]`).first().click();
 }
 
-/** Tells of runs of a task that were over a moment ago, newest first: each with what is the matter with it. */
+/** Publishes runs of a task that just ended, newest first, one for each of `matters`. */
 export async function tellRuns(page: Page, title: string, matters: readonly Record<string, unknown>[]): Promise<void> {
   const now = await page.evaluate(() => Date.now());
   const usage = { input: 0, cache_read: 0, cache_write: 0, output: 0 };
@@ -66,19 +66,19 @@ export async function tellRuns(page: Page, title: string, matters: readonly Reco
   await drive(page, { events });
 }
 
-/** A session of the list by its title. */
+/** Returns a row of the session list by its title. */
 export function row(page: Page, title: string): Locator {
   return page.getByTestId("session-row").filter({ hasText: title });
 }
 
-/** The id of the session that is on screen. */
+/** Returns the id of the session on screen. */
 export async function current(page: Page): Promise<string> {
   const id = await page.locator('[data-testid="session-row"][aria-current]').getAttribute("data-session");
   if (id === null) throw new Error("no session is open");
   return id;
 }
 
-/** Puts a picture into the clipboard and pastes it by its keys. */
+/** Puts a picture into the clipboard and pastes it by keyboard. */
 export async function pasteScreenshot(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const canvas = document.createElement("canvas");
@@ -96,7 +96,7 @@ export async function pasteScreenshot(page: Page): Promise<void> {
   await page.keyboard.press("Control+v");
 }
 
-/** Drops a file onto the message field, as another application gives it. */
+/** Drops a file onto the message field, as from another application. */
 export async function dropFile(page: Page, file: { name: string; type: string; bytes: number }): Promise<void> {
   const data = await page.evaluateHandle(({ name, type, bytes }) => {
     const transfer = new DataTransfer();

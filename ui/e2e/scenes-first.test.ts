@@ -1,4 +1,4 @@
-/** Every other scene, from the first: see `every.ts`. */
+/** Tests every second scene, starting with the first: see `every.ts`. */
 import { everyOther } from "./every";
 
 everyOther(0);

@@ -1,4 +1,4 @@
-/** Every other scene, from the second: see `every.ts`. */
+/** Tests every second scene, starting with the second: see `every.ts`. */
 import { everyOther } from "./every";
 
 everyOther(1);

@@ -1,14 +1,14 @@
-/** The scenes that pictures are taken of, and more that are only opened by keys: each is a page, a dialog or a menu. */
+/** The scenes of the screenshots, and more that only keys open: each is a page, a dialog or a menu. */
 import type { Page } from "playwright-core";
 import { scenes as pictured } from "../scripts/pictures.mjs";
 import { current, tellRuns } from "./person";
 import { Telling, difference } from "./telling";
 
-/** What is opened and how one gets to where the scene is. */
+/** A recorded session to open and the actions that lead to the scene. */
 export interface Scene {
   readonly fake: string;
   readonly query?: string;
-  /** Of the window, where it has only one. */
+  /** The window's size, if the scene has only one. */
   readonly size?: readonly [width: number, height: number];
   readonly act?: (page: Page) => Promise<void>;
 }
@@ -18,7 +18,7 @@ async function settings(page: Page, section: string): Promise<void> {
   await page.locator(`[data-page="${section}"]`).click();
 }
 
-/** What an answer says that names files: in the folder, elsewhere, and as pictures that can be shown or cannot. */
+/** Answer text that names files: in the folder, elsewhere, and as displayable and other pictures. */
 export const OF_FILES = [
   "I drew it: see [the notes](notes/drawn.md), [`plot.py`](plot.py:12) and [all of it](.).",
   "- [The first](out/a.csv)\n- [The second](out/b.csv)\n- [On the network](//server/share/c.csv)",
@@ -26,7 +26,7 @@ export const OF_FILES = [
   "![An older one](out/gone.png) ![A page](out/page.svg)",
 ].join("\n\n");
 
-/** An answer after a change, which names files. */
+/** Adds an answer that names files, after a change. */
 async function names(page: Page): Promise<void> {
   const model = await Telling.begin(page, await current(page), "Draw the uploads");
   await model.message();
@@ -103,10 +103,10 @@ const more: Record<string, Scene> = {
   },
 };
 
-/** All scenes by their names. */
+/** All scenes by name. */
 export const scenes: Record<string, Scene> = { ...pictured, ...more };
 
-/** Opens a scene's place in a page of it. */
+/** Brings a page to its scene. */
 export async function perform(page: Page, scene: Scene): Promise<void> {
   await scene.act?.(page);
 }

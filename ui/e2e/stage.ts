@@ -1,6 +1,6 @@
 /**
- * The built page in a Chromium without a server: every request is answered from the build's folder, under the content
- * policy of the shell.
+ * Opens the built page in Chromium without a server: every request is answered from the build's folder, under the
+ * shell's content security policy.
  */
 import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
@@ -10,7 +10,7 @@ import { BUILT } from "./build";
 
 const UI = join(import.meta.dirname, "..");
 const ORIGIN = "https://octo.test";
-/** The moment the recordings were made at, so that "today" is in them. */
+/** The time of the recordings, so that they count as "today". */
 const NOW = new Date("2026-11-21T14:02:48Z");
 
 const TYPES: Record<string, string> = {
@@ -21,7 +21,7 @@ const TYPES: Record<string, string> = {
   ".png": "image/png",
 };
 
-/** The shell's own policy. */
+/** Returns the shell's content security policy. */
 function policy(): string {
   const shell = JSON.parse(readFileSync(join(UI, "../tauri.conf.json"), "utf8")) as {
     app: { security: { csp: Record<string, string> } };
@@ -46,38 +46,38 @@ async function answer(route: Route): Promise<void> {
   return route.fulfill({ body, contentType, headers: { "Content-Security-Policy": csp } });
 }
 
-/** How a page is opened. */
+/** Options for opening a page. */
 export interface Opening {
   /** The recorded scene. */
   readonly scene: string;
-  /** More of the address, like `&sessions=100`. */
+  /** Further query parameters, like `&sessions=100`. */
   readonly query?: string;
   readonly language?: "en" | "zh";
-  /** Whose language the system speaks, where none was chosen in Octo; `language` then says nothing. */
+  /** The system's language when none is chosen in Octo; `language` is then ignored. */
   readonly system?: "en-US" | "zh-CN";
   readonly theme?: "light" | "dark";
-  /** In CSS pixels; 1280 by 800. */
+  /** In CSS pixels; 1280 by 800 by default. */
   readonly size?: { readonly width: number; readonly height: number };
-  /** Whether the person asked the system for less motion; they did, unless said otherwise. */
+  /** The system's reduced-motion preference; `reduce` by default. */
   readonly motion?: "reduce" | "no-preference";
   readonly colours?: "active" | "none";
-  /** Whether what was recorded comes at once or at its pace. */
+  /** Whether recorded updates arrive at once or at their original pace. */
   readonly pace?: "at_once" | "as_recorded";
-  /** Whether it is always the moment of the recordings, or time goes on, for what is measured. */
+  /** Whether the clock stays at the time of the recordings, or runs, for measurements. */
   readonly clock?: "fixed" | "running";
 }
 
-/** A browser for one file of tests. */
+/** The browser of one test file. */
 export class Stage {
   readonly #browser: Browser;
-  /** What pages wrote to their consoles, or threw. */
+  /** Console messages and errors of the pages. */
   readonly faults: string[] = [];
 
   private constructor(browser: Browser) {
     this.#browser = browser;
   }
 
-  /** Starts the system's Chromium (`CHROMIUM` names another one). */
+  /** Starts the system's Chromium (`CHROMIUM` overrides its path). */
   static async start(): Promise<Stage> {
     const browser = await chromium.launch({
       executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
@@ -91,7 +91,7 @@ export class Stage {
     await this.#browser.close();
   }
 
-  /** Opens a scene and waits until it stands. */
+  /** Opens a scene and waits until it has settled. */
   async open(opening: Opening): Promise<Page> {
     const context = await this.#browser.newContext({
       viewport: opening.size ?? { width: 1280, height: 800 },
@@ -136,7 +136,7 @@ export async function restart(page: Page): Promise<void> {
   await stands(page);
 }
 
-/** What the page asked of the core and of the system, of one kind, since it was loaded; oldest first. */
+/** Returns the page's requests of one type to the core and the system since it was loaded, oldest first. */
 export function asked(page: Page, type: string): Promise<Record<string, unknown>[]> {
   return page.evaluate(
     (type) =>
@@ -152,7 +152,7 @@ export async function close(page: Page): Promise<void> {
   await page.context().close();
 }
 
-/** Waits until what was loaded late is there and two frames were drawn since the page last changed. */
+/** Waits until late chunks have loaded and two frames have passed without a change. */
 export async function settled(page: Page): Promise<void> {
   await page.evaluate(
     () =>
@@ -165,7 +165,7 @@ export async function settled(page: Page): Promise<void> {
         const look = (): void => {
           quiet = changed ? 0 : quiet + 1;
           changed = false;
-          // What never comes to rest, like a clock, is not waited for.
+          // Does not wait for content that never settles, such as a clock.
           if (quiet >= 3 || (rounds += 1) > 40) {
             watch.disconnect();
             resolve();
@@ -176,7 +176,7 @@ export async function settled(page: Page): Promise<void> {
   );
 }
 
-/** Lets events happen in the replay, publishes other updates, or asks as another window would. */
+/** Publishes events or other updates in the replay, or sends requests as another window. */
 export async function drive(
   page: Page,
   detail: { events?: unknown[]; updates?: unknown[]; request?: unknown; finished?: unknown },
@@ -187,11 +187,11 @@ export async function drive(
 /** Changes settings as another window would. */
 export async function change(page: Page, patch: Record<string, unknown>): Promise<void> {
   await drive(page, { request: { domain: "app", call: { type: "change_settings", patch } } });
-  // The small window reads them when it comes.
+  // The quick ask window reads the settings when it gets the focus.
   if ((await page.locator(".quick").count()) > 0) await page.evaluate(() => dispatchEvent(new Event("focus")));
 }
 
-/** The test id of what has the focus, or what it is. */
+/** Returns the test id of the focused element, or its tag. */
 export function focused(page: Page): Promise<string> {
   return page.evaluate(() => {
     const at = document.activeElement;
@@ -200,7 +200,7 @@ export function focused(page: Page): Promise<string> {
   });
 }
 
-/** Waits until something of a test id has the focus. */
+/** Waits until an element with the test id has the focus. */
 export async function untilFocused(page: Page, testid: string): Promise<void> {
   await expect.poll(() => focused(page), { timeout: 5_000 }).toBe(testid);
 }

@@ -1,14 +1,14 @@
-/** What the core tells of a session while a model works in it: the same events, in the same order. */
+/** Publishes the core's events of a session while a model works in it: the same events in the same order. */
 import type { Page } from "playwright-core";
 import { drive, settled } from "./stage";
 
-/** What a call shows. */
+/** The view of a call. */
 type View = Record<string, unknown>;
 
-/** A number as an id nobody else has. */
+/** Returns a number as a unique id. */
 const id = (kind: string, n: number): string => kind + String(n).padStart(31, "0");
 
-/** A command as its card shows it. */
+/** Returns the view of a command. */
 export const command = (line: string, more: View = {}): View => ({
   type: "command",
   command: line,
@@ -21,7 +21,7 @@ export const command = (line: string, more: View = {}): View => ({
   ...more,
 });
 
-/** A change of a file as its card shows it. */
+/** Returns the view of a file change. */
 export const difference = (path: string, before: string, after: string): View => ({
   type: "diff",
   path,
@@ -39,7 +39,7 @@ export const difference = (path: string, before: string, after: string): View =>
   ],
 });
 
-/** A turn of a session, told piece by piece. */
+/** A turn of a session, published piece by piece. */
 export class Telling {
   #ids = 500;
   #message = "";
@@ -48,11 +48,11 @@ export class Telling {
   constructor(
     readonly page: Page,
     readonly session: string,
-    /** The turn it is of. */
+    /** The turn's id. */
     readonly turn: string,
   ) {}
 
-  /** Begins a turn of its own with a message of the person. */
+  /** Starts a turn with a message of the person. */
   static async begin(page: Page, session: string, words: string): Promise<Telling> {
     const telling = new Telling(page, session, id("7", 900));
     await telling.tell(
@@ -76,14 +76,14 @@ export class Telling {
     return { id: this.turn, started_at: 1_795_269_760_000, usage };
   }
 
-  /** Lets events happen in the session. */
+  /** Publishes events in the session. */
   async tell(...events: View[]): Promise<void> {
     const topic = { type: "session", id: this.session };
     await drive(this.page, { events: events.map((event) => ({ topic, event })) });
     await settled(this.page);
   }
 
-  /** The model begins to say something; its message's id. */
+  /** Starts a message of the model and returns its id. */
   async message(): Promise<string> {
     this.#message = id("b", (this.#ids += 1));
     this.#blocks = 0;
@@ -93,7 +93,7 @@ export class Telling {
     return this.#message;
   }
 
-  /** A piece of text or reasoning as it streams. */
+  /** Streams a piece of text or reasoning. */
   async piece(kind: "text" | "reasoning", text: string): Promise<void> {
     const delta = {
       session: this.session,
@@ -106,13 +106,13 @@ export class Telling {
     await settled(this.page);
   }
 
-  /** A whole text or reasoning. */
+  /** Publishes a complete text or reasoning block. */
   async block(kind: "text" | "reasoning", text: string): Promise<void> {
     await this.tell({ type: "block_added", message: this.#message, index: this.#blocks, block: { type: kind, text } });
     this.#blocks += 1;
   }
 
-  /** A call, planned; its id. */
+  /** Plans a call and returns its id. */
   async call(tool: string, view: View): Promise<string> {
     const call = id("c", (this.#ids += 1));
     const block = { type: "tool_call", id: call, provider_id: `toolu_${call}`, name: tool, arguments: "{}" };
@@ -124,13 +124,13 @@ export class Telling {
     return call;
   }
 
-  /** A call begins. */
+  /** Starts a call. */
   async runs(call: string, tool: string, view: View): Promise<void> {
     const state = { type: "started", at: 1_795_269_762_000 };
     await this.tell({ type: "call_changed", call: { id: call, turn: this.turn, tool, view, state } });
   }
 
-  /** What a command writes while it runs. */
+  /** Streams output of a running command. */
   async writes(call: string, text: string): Promise<void> {
     const delta = {
       session: this.session,
@@ -143,13 +143,13 @@ export class Telling {
     await settled(this.page);
   }
 
-  /** A call ends. */
+  /** Ends a call. */
   async ends(call: string, tool: string, view: View, status: "done" | "failed"): Promise<void> {
     const state = { type: "ended", status, at: 1_795_269_764_000, duration_ms: 2_000 };
     await this.tell({ type: "call_changed", call: { id: call, turn: this.turn, tool, view, state } });
   }
 
-  /** A call that has to be allowed, or answered, first. */
+  /** Plans a call that needs permission or an answer first. */
   async asks(tool: string, view: View, ask: View): Promise<string> {
     const call = await this.call(tool, view);
     const question = id("9", (this.#ids += 1));
@@ -160,7 +160,7 @@ export class Telling {
     return question;
   }
 
-  /** The turn is over, with what it used. */
+  /** Ends the turn with its usage. */
   async over(usage: Record<"input" | "cache_read" | "cache_write" | "output", number>, cost: number): Promise<void> {
     const at = { started_at: 1_795_269_760_000, ended_at: 1_795_269_778_000 };
     const call = {

@@ -1,21 +1,21 @@
-/** Going through a page by Tab. */
+/** Walks a page with Tab. */
 import type { Page } from "playwright-core";
 
-/** What was noted in the page: what had the focus, and what had it without showing it. */
+/** The record kept in the page: elements that had the focus, and those that had it without showing it. */
 interface Walked {
   walked: { seen: Set<string>; unseen: Set<string> };
 }
 
-/** How many presses are tried at least, each way: what is found may be longer than what of it is drawn. */
+/** The minimum number of presses in each direction: a list of results may be longer than its rendered part. */
 const LONG = 150;
 
 /**
- * Presses Tab until everything had the focus and gives what was never reached, and what had the focus without
- * showing it. Things that arrow keys lead to (one of them can be reached), and things behind a dialog, are not wanted.
+ * Presses Tab until everything had the focus; returns the elements never reached, and those focused invisibly. Elements
+ * behind a dialog are exempt, and so are those arrow keys lead to (one of a group is enough).
  */
 export async function walk(page: Page): Promise<{ reached: number; missed: string[]; unseen: string[] }> {
   await page.evaluate(() => {
-    // A list of choices beside a field leaves the keys to the field.
+    // A suggestion list next to a field leaves the keys to the field.
     const over = "dialog[open], [popover=auto]:popover-open";
     const root = [...document.querySelectorAll(over)].at(-1) ?? document.body;
     const wanted = [
@@ -25,11 +25,11 @@ export async function walk(page: Page): Promise<{ reached: number; missed: strin
         element.tabIndex >= 0 &&
         !element.matches(":disabled, [inert] *") &&
         element.checkVisibility({ visibilityProperty: true }) &&
-        // Of radio buttons one stands for all.
+        // The checked radio button represents its whole group.
         !(element instanceof HTMLInputElement && element.type === "radio" && !element.checked),
     );
     wanted.forEach((element, at) => (element.dataset["wanted"] = String(at)));
-    // Some fields show the focus by their frame's edge: what that is like without it.
+    // Some fields show focus by their frame's border: records the style without it.
     const first = document.activeElement;
     if (first instanceof HTMLElement) first.blur();
     const frames = ".composer, .palette-input, .quick";
@@ -37,7 +37,7 @@ export async function walk(page: Page): Promise<{ reached: number; missed: strin
       frame.dataset["rests"] = getComputedStyle(frame).borderColor;
     const walked = { seen: new Set<string>(), unseen: new Set<string>() };
     Object.assign(window, { walked });
-    // One is in what opens at a button from the start.
+    // A popover has focus inside it from the start.
     if (root.matches("[popover]") && wanted[0]) {
       const begin = wanted.find((element) => element === first) ?? wanted[0];
       begin.focus();
@@ -55,20 +55,21 @@ export async function walk(page: Page): Promise<{ reached: number; missed: strin
         at.matches("textarea, input") &&
         frame !== null &&
         getComputedStyle(frame).borderColor !== frame.dataset["rests"];
-      // A field in a frame shows it by the frame.
+      // A field in a frame may show focus by the frame.
       if (!shows(at) && !shows(at.closest(".field")) && !edge) walked.unseen.add(at.outerHTML.slice(0, 120));
       const nth = at.dataset["wanted"];
       if (nth !== undefined) walked.seen.add(nth);
     });
   });
-  // Back again where that was not all: a list may draw more as one goes down, and what opens at a button is left by Tab.
+  // Walks back if some elements were missed: a list may render more while moving down, and Tab leaves a
+  // popover.
   const count = await page.locator("[data-wanted]").count();
-  // More presses than there are things mean that the focus is caught somewhere; a date has several places in it.
+  // More presses than elements mean a focus trap; a date field takes several presses.
   const there = Math.max(LONG, count * 2 + 10);
   for (let press = 1; press <= there * 2 + count; press += 1) {
     await page.keyboard.press(press <= there ? "Tab" : "Shift+Tab");
     if (press < count - 1 || press % 5 !== 0) continue;
-    // What is drawn no more, in a list that moves on, is not there to be reached.
+    // Skips elements a scrolling list has unmounted.
     const all = await page.evaluate(() => {
       const { seen } = (window as unknown as Walked).walked;
       const wanted = [...document.querySelectorAll<HTMLElement>("[data-wanted]")];

@@ -1,10 +1,10 @@
 /** A window at 200 %. */
 import type { Page } from "playwright-core";
 
-/** What a window of 1280 by 800 has at 200 %. */
+/** The viewport of a 1280 by 800 window at 200 %. */
 export const ZOOMED = { width: 640, height: 400 };
 
-/** What cannot be brought into view by going there, and what has to be scrolled sideways to be read. */
+/** Returns elements that focus cannot bring into view, and those that need sideways scrolling to be read. */
 export function lost(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const root = document.querySelector("dialog[open]") ?? document.body;
@@ -21,7 +21,7 @@ export function lost(page: Page): Promise<string[]> {
       const within = box.left >= -1 && box.right <= innerWidth + 1 && box.bottom > 0 && box.top < innerHeight;
       if (!within) found.push(`out of the window: ${name(element)} ${JSON.stringify(box)}`);
     }
-    // Code, tables, terminals, differences and drawings may be wider than the window: their layout is their meaning.
+    // Code, tables, terminals, diffs and drawings may be wider than the window: their layout carries meaning.
     const wide =
       "pre, .code, .table-scroll, .diff, .diff2, .term, .file, .hits, svg, .bill-scroll, .tm-tree, .cmd, textarea, input";
     for (const element of root.querySelectorAll<HTMLElement>("*")) {

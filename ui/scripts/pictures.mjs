@@ -1,6 +1,8 @@
 /**
- * Takes pictures of every screen against the replay and checks each with axe.
+ * Takes screenshots of every screen against the replay and checks each with axe.
+ *
  *   node scripts/pictures.mjs OUT [SCENE …]
+ *
  * The browser is the system's Chromium (CHROMIUM, default /usr/bin/chromium).
  */
 import axe from "axe-core";
@@ -9,10 +11,10 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 import { createServer } from "vite";
 
-/** The moment the recordings were made at, so that "today" is in the pictures. */
+/** The time of the recordings, so that they count as "today" in the pictures. */
 const NOW = new Date("2026-11-21T14:02:48Z");
 
-/** Opens a page of the sidebar, which is closed in a narrow window. */
+/** Opens a page from the sidebar, which is closed in a narrow window. */
 async function open(page, name) {
   const button = page.getByTestId(`open-${name}`);
   if (!(await button.isVisible())) await page.locator(".side-open").first().click();
@@ -20,19 +22,19 @@ async function open(page, name) {
   await page.waitForSelector(".library-split");
 }
 
-/** Opens what only a narrow window hides. */
+/** Opens an element that only a narrow window hides. */
 async function one(page, id) {
   const button = page.getByTestId(id);
   if (await button.isVisible()) await button.click();
 }
 
-/** Opens the page of what runs. */
+/** Opens the activity page. */
 async function activity(page) {
   await page.keyboard.press("Control+j");
   await page.waitForSelector('[data-testid="activity-row"], [data-testid="activity-none"]');
 }
 
-/** Goes to a step of the first run. */
+/** Opens a step of onboarding. */
 async function onboarding(page, step) {
   await page.getByTestId(`onboarding-step-${step}`).evaluate((button) => button.click());
   await page.locator(`[data-step=${step}]`).waitFor();
@@ -44,7 +46,7 @@ async function settingsPage(page, name) {
   await page.locator(`[data-page=${name}]`).first().click();
 }
 
-/** Each is also a scene of the end-to-end tests. */
+/** Each is also an end-to-end scene. */
 export const scenes = {
   main: { fake: "main" },
   permission: { fake: "permission" },
@@ -54,7 +56,7 @@ export const scenes = {
     fake: "main",
     async act(page) {
       await page.getByTestId("step-group").first().waitFor();
-      // Folding one brings others into view, so that they are found again each time.
+      // Folding one brings others into view, so each pass queries them again.
       const open = page.locator('[data-testid="step-group"][aria-expanded="true"]');
       while ((await open.count()) > 0) await open.first().evaluate((button) => button.click());
       await page.waitForSelector('[data-testid="step-group"][aria-expanded="false"]');
@@ -67,7 +69,7 @@ export const scenes = {
       await page.waitForSelector('[data-testid="closing"][open]');
     },
   },
-  // The small window, in its own size.
+  // The quick ask window in its own size.
   "quick-ask": {
     fake: "main",
     query: "&quick",
@@ -897,9 +899,9 @@ async function main() {
       ["small", 900, 640, "light", "en"],
       ["narrow", 480, 720, "dark", "en"],
     ]) {
-      // The sidebar is closed there.
+      // The sidebar is closed in a narrow window.
       if (scene.side && look === "narrow") continue;
-      // What has one size is the same in every window.
+      // A scene with a fixed size looks the same in every window.
       if (scene.size && (look === "small" || look === "narrow")) continue;
       const [wide, high] = scene.size ?? [width, height];
       const page = await browser.newPage({ viewport: { width: wide, height: high }, timezoneId: "UTC" });

@@ -1,7 +1,8 @@
 /**
- * Uses the built page in a real Chromium, against the replay and under the shell's content policy: streaming and
- * following, menus, keys, queue, input methods, search and jumps, questions, first run. Fails when anything does,
- * or when the page writes an error or a warning to its console.
+ * Exercises the built page in a real Chromium, against the replay and under the shell's content security policy:
+ * streaming and following, menus, keys, queue, input methods, search and jumps, questions, onboarding. Fails when a
+ * step fails, or when the page logs an error or a warning.
+ *
  *   npm run try        (CHROMIUM names the browser, default /usr/bin/chromium)
  */
 import { chromium } from "playwright-core";
@@ -229,7 +230,7 @@ await page.locator("[data-testid=toast] .acc").last().click();
 await page.waitForFunction(() => document.querySelectorAll("[data-testid=memory-row]").length === 3);
 ok("a deleted memory comes back", true);
 await page.close();
-// money: a suggestion, what a turn used, a switch with its price, a used-up budget, the usage page
+// costs: a suggestion, a turn's usage, a model switch with its price, a used-up budget, the usage page
 page = await open("compacted", "&fast");
 const field = page.getByTestId("composer");
 const status = (id) => page.getByTestId(id).innerText();
@@ -339,7 +340,7 @@ ok("the badge follows", (await badge.innerText()).includes("1 running"), await b
 await page.keyboard.press("Escape");
 await page.waitForTimeout(150);
 ok("Escape closes the list", (await page.getByTestId("running").count()) === 0);
-// the time machine: opened by keys, walked through, looked at before it does anything, taken back
+// time machine: open by keyboard, walk through, preview, restore, undo
 page = await open("compacted", "&fast");
 const tm = () => page.getByTestId("time");
 const row = (n) => page.locator(`[data-task="${n}"]`);
@@ -544,7 +545,7 @@ for (let i = 0; i < 30; i++) {
 }
 ok("rows stay few", (await page.locator(".t-row").count()) < 60, await page.locator(".t-row").count());
 await page.close();
-// 8 trash: ten thousand things, search, keys, conflicts, deleting for good
+// 8 trash: ten thousand entries, search, keys, conflicts, permanent deletion
 page = await open("main", "&fast&trash=10000");
 await page.getByTestId("open-trash").click();
 await page.waitForSelector("[data-testid=trash-row]");

@@ -1,4 +1,4 @@
-/** The `data-testid` of what stands in the settings; see `testids.ts`, which has them all. */
+/** The `data-testid` values of the settings; `testids.ts` includes them. */
 export const settingsIds = {
   settings: "settings",
   settingsPage: "settings-page", // which one: data-page

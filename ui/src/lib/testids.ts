@@ -2,7 +2,8 @@ import { settingsIds } from "./testids-settings";
 
 /**
  * The `data-testid` of everything the end-to-end tests and scripts touch, in one place.
- * Rows carry a second attribute that says which one they are: `data-session`, `data-step`, `data-question`.
+ *
+ * Rows carry a second attribute that identifies them: `data-session`, `data-step`, `data-question`.
  */
 export const testids = {
   // composer
@@ -222,7 +223,7 @@ export const testids = {
   trashKeepBoth: "trash-keep-both",
   trashDays: "trash-days",
   trashSize: "trash-size",
-  // what runs
+  // activity
   openActivity: "open-activity",
   activity: "activity",
   activityPlaces: "activity-places",
@@ -235,7 +236,7 @@ export const testids = {
   activityConfirm: "activity-confirm",
   activityNone: "activity-none",
   liveTurns: "live-turns",
-  // tasks that run at their time; those of the time machine are above
+  // scheduled tasks; those of the time machine are above
   tasks: "tasks",
   tasksNew: "tasks-new",
   tasksDescribe: "tasks-describe",
@@ -377,7 +378,7 @@ export const testids = {
   updateInstall: "update-install",
   updateComing: "update-coming",
   updateCancel: "update-cancel",
-  // clear screens
+  // error and start screens
   startFailure: "start-failure",
   startAgain: "start-again",
   damagedReplace: "damaged-replace",

@@ -188,7 +188,7 @@ describe("the page of what runs", () => {
     const before = words(named("code-explorer"));
     await until(() => expect(words(named("code-explorer"))).not.toBe(before));
     await replayed.core.answer({ domain: "sessions", call: { type: "stop", session: WORKS } });
-    // With it go what it started.
+    // The processes it started end with it.
     await until(() => expect(all(testids.activityRow).length).toBe(3));
   });
 

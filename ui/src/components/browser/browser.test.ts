@@ -21,7 +21,7 @@ const target = document.createElement("div");
 
 const { all, get } = within(target);
 const find = (id: string): HTMLElement | null => all(id)[0] ?? null;
-// That the session was looked at is told beside what the person does.
+// `mark_read` calls accompany the person's actions and are ignored here.
 const types = () => asked.map(({ type }) => type).filter((type) => type !== "mark_read");
 
 beforeAll(() => {
@@ -78,7 +78,7 @@ function ask(question: Omit<Question, "id" | "tool" | "at">): void {
   tell({ type: "question_asked", question: { id: "q1", tool: "browser", at: 9, ...question } });
 }
 
-/** Says that the picture that loads is there: jsdom loads none. */
+/** Fires the load event of the pending picture: jsdom loads none. */
 function load(): void {
   target.querySelector("img.coming")?.dispatchEvent(new Event("load"));
 }
@@ -98,16 +98,16 @@ describe("a session that works in the browser", () => {
     await session("browser-waiting");
     await until(() => expect(words(get(testids.browserWaiting))).toContain("Waiting for you to press Allow in Chrome"));
     expect(get(testids.browserWaiting).querySelector("[role=status]")).not.toBeNull();
-    // Time passes beside what is spoken, not in it.
+    // The elapsed time is outside the announced text.
     expect(get(testids.browserWaiting).querySelector("[role=status]")?.textContent).not.toMatch(/\d/);
     expect(find(testids.live)).toBeNull();
-    // The line of what the turn is at says the same: it is no model that is waited for.
+    // The progress row of the turn says the same: the turn is not waiting for a model.
     expect(words(get(testids.working))).toContain("Waiting for you to press Allow in Chrome");
     get(testids.browserCancel).click();
     await until(() => expect(find(testids.browserWaiting)).toBeNull());
     expect(types()).toEqual(["detach_browser"]);
     expect(words(get(testids.working))).toContain(t("working.waiting"));
-    // The browser's own question is still on its screen; what to do with it is said.
+    // The browser's own prompt is still open; the text says how to close it.
     await until(() => expect(words(get(testids.browserLost))).toContain("press Cancel there before you attach again"));
   });
 
@@ -218,7 +218,7 @@ describe("a question about a page", () => {
     expect(card.querySelector(".thumb img")).not.toBeNull();
     expect([find(testids.questionSession), find(testids.questionAlways)]).toEqual([null, null]);
     expect(words(card)).toContain("Asks in every mode.");
-    // A key counts once the question has been on screen for a moment.
+    // A key counts only after the question has been visible for a moment.
     await until(() => {
       card.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }));
       expect(find(testids.question)).toBeNull();
@@ -307,7 +307,7 @@ describe("a question about a page", () => {
     expect(card.querySelector(".page-text")?.textContent).toBe(`${outside}\n${secret}`);
     expect(words(card)).toContain(t("ask.why.file.outside", { path: `\u2068${outside}\u2069` }));
     expect(words(card)).toContain(t("ask.why.file.secret", { path: `\u2068${secret}\u2069` }));
-    // It is next once the one before is answered; Enter was meant for that one.
+    // It becomes the next question once the previous one is answered; Enter was meant for the previous one.
     find(testids.questionNo)?.click();
     await until(() => expect(all(testids.question).length).toBe(1));
     await new Promise((done) => setTimeout(done, SETTLED));
@@ -358,7 +358,7 @@ describe("a question about a page", () => {
     const card = all(testids.question)[1];
     expect(card && words(card)).toContain(t("ask.why.page.script"));
     expect(card && words(card)).toContain(t("browser.not_encrypted"));
-    // Whole, with its lines: that is what would run.
+    // Shows the whole script with its line breaks, exactly as it would run.
     expect(card?.querySelector(".page-text")?.textContent).toContain("document.title\n+ 1");
   });
 });
@@ -377,7 +377,7 @@ describe("settings of the browser", () => {
     get(`${testids.browserChoice}-edge`).click();
     await until(() => expect(get(`${testids.browserChoice}-edge`).getAttribute("aria-checked")).toBe("true"));
     expect(get(testids.browserAddress).textContent).toBe("edge://inspect/#remote-debugging");
-    // It cannot be opened from outside: words to copy, no link. And the pictures have no words.
+    // The address cannot be opened from outside, so it is text to copy, not a link. Pictures have no alt text.
     expect(get(testids.browserAddress).closest("a")).toBeNull();
     const pictures = [...target.querySelectorAll(".browser-steps svg")];
     expect([pictures.length, pictures.map(words).join("")]).toEqual([3, ""]);
@@ -407,7 +407,7 @@ describe("settings of the browser", () => {
       .querySelector<HTMLElement>(`[data-testid="${testids.browserRepair}"]`)
       ?.click();
     await until(() => expect(get(testids.browserState).dataset["state"]).toBe("waiting_for_allow"));
-    // While the browser asks, the line says where to press Allow, and can end the waiting.
+    // While the browser asks, the row says where to press Allow and offers to cancel.
     const line = () => get(`${testids.browserCheck}-attached`);
     await until(() => expect(words(line())).toContain("Chrome shows a question in its own window: press Allow there."));
     const stop = line().querySelector<HTMLElement>(`[data-testid="${testids.browserRepair}"]`);

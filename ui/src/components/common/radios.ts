@@ -1,7 +1,7 @@
-/** Arrow keys in a group of radio buttons: the next one is chosen and gets the focus. */
+/** Handles arrow keys in a group of radio buttons: selects and focuses the next one. */
 export function arrows(event: KeyboardEvent, chosen: number, count: number, choose: (index: number) => void): void {
   const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
-  // With Alt the window answers them.
+  // The window handles keys with Alt.
   if (step === undefined || count === 0 || event.altKey) return;
   event.preventDefault();
   const next = (Math.max(chosen, step > 0 ? -1 : 0) + step + count) % count;

@@ -102,7 +102,7 @@ describe("remarks", () => {
     await until(() => expect(document.activeElement).toBe(button(0, "close")));
     shut(0);
     await until(() => expect(document.activeElement).toBe(place("#was")));
-    // Nothing is held any more.
+    // No toast is held any more.
     say("four");
     pass(8_100);
     expect(texts()).toEqual([]);

@@ -221,7 +221,7 @@ describe("SOUL.md and USER.md", () => {
       toasts.list.at(-1)?.action?.run();
     }
     await until(() => expect(detail()).toContain("Mei, in Taipei"));
-    // What is written where nothing was can be taken back, too.
+    // Undo also works after writing to an empty persona.
     persona("soul").click();
     await until(() => get(testids.personaEdit));
     get(testids.personaEdit).click();
@@ -238,7 +238,7 @@ describe("SOUL.md and USER.md", () => {
     await until(() => expect(words(get(testids.personaDetail))).toContain("You are Octo."));
     get(testids.personaEdit).click();
     flushSync();
-    // What holds now is no text of the person's.
+    // The default in effect is not the person's text.
     expect(value(testids.personaText)).toBe("");
     type(testids.personaText, "Be brief. ".repeat(101));
     expect(words(get(testids.personaDetail))).toContain("Only the first 1,000 characters reach the model.");

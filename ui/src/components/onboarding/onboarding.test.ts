@@ -34,7 +34,7 @@ async function go(to: string): Promise<void> {
   await until(() => expect(step()).toBe(to));
 }
 
-/** The model's form, once the providers are there. */
+/** Waits for the model form to list the providers. */
 const ready = () => until(() => expect((get(testids.modelUrl) as HTMLInputElement).value).toContain("anthropic"));
 
 const open = (): void => show(Wizard, {});
@@ -131,7 +131,7 @@ describe("the first run", () => {
     expect(soul).toContain("Your name is Juno.");
     expect(soul).toContain("as short as");
     type(`${testids.onboardingFile}-user`, "I keep bees and write about them.");
-    // What was changed by hand no longer follows the answers.
+    // A text edited by hand no longer follows the answers.
     type(testids.onboardingAbout, "Something else");
     expect(replayed.of("save_persona")).toEqual([]);
     press(testids.onboardingSave);

@@ -10,7 +10,7 @@ import Palette from "./Palette.svelte";
 const { target } = mounted();
 standIn();
 
-/** The searches of texts that wait for their answer. */
+/** The pending text searches. */
 const searches: ((hits: unknown) => void)[] = [];
 const transport: Transport = {
   request: ({ call }) => {
@@ -38,7 +38,7 @@ it("says that there is nothing once everything was asked, and not before", async
   searches[0]?.({ hits: [] });
   await until(() => expect(nothing()).not.toBeNull());
   expect(spoken()).not.toBe("");
-  // An answer to what was looked for before ends nothing.
+  // An answer to an earlier query does not end the search.
   type("qqqqzzzzy");
   await until(() => expect(searches.length).toBe(2));
   type("qqqqzzzzyy");

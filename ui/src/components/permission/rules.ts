@@ -1,10 +1,10 @@
-/** The words for standing permissions and for why something is asked. */
+/** Text for permission rules and for the reasons of questions. */
 import { shortPath } from "$lib/format/figures";
 import { bytes } from "$lib/format/sizes";
 import type { AskReason, Rule } from "$lib/ipc/types";
 import { sentences, t } from "$lib/words/words.svelte";
 
-/** What a rule allows; `home` is the person's, to show paths short. */
+/** Describes a rule; `home` is the person's home folder, used to shorten paths. */
 export function ruleWords(rule: Rule, home: string): string {
   switch (rule.type) {
     case "command":
@@ -33,10 +33,10 @@ export function needsPress(reason: AskReason): boolean {
   return ["page", "empties_trash", "instructs", "startup"].includes(reason.type);
 }
 
-/** How long a question must have been on screen before a key may answer it, in milliseconds. */
+/** How long a question must have been visible before a key may answer it, in milliseconds. */
 export const SETTLED = 700;
 
-/** Why it is asked. */
+/** Explains why permission is asked. */
 export function whyAsked(reason: AskReason): string {
   switch (reason.type) {
     case "mode":

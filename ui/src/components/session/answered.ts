@@ -1,13 +1,10 @@
-/** Where the focus goes when something was answered. */
+/** Moves the focus after an answer. */
 import type { Answered } from "$lib/app/conversation.svelte";
 import { testids } from "$lib/testids";
 
 const CARDS = ".ask, .question";
 
-/**
- * A card goes when it is answered. The focus it had goes to what is asked next, else to the message field; a focus that
- * is anywhere else stays there.
- */
+/** Moves the focus of an answered card to the next question, or to the message field. A focus anywhere else stays. */
 export function goOn(root: Element, about: Answered, messageField: () => void): void {
   const done = (card: HTMLElement): boolean =>
     about.type === "budget" ? card.dataset["testid"] === testids.budget : card.dataset["question"] === about.id;

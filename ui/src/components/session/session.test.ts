@@ -35,7 +35,7 @@ async function goTo(id: string): Promise<void> {
   await until(() => get(testids.composer));
 }
 
-/** An answer that comes when it is let. */
+/** Holds back the answer of a request until the returned function is called. */
 function later(type: string): (value: unknown) => void {
   let let_ = (_: unknown): void => undefined;
   const coming = new Promise((resolve) => (let_ = resolve));
@@ -43,7 +43,7 @@ function later(type: string): (value: unknown) => void {
   return let_;
 }
 
-/** Opens a menu of the status bar and picks of it. */
+/** Opens a menu of the status bar and picks an entry. */
 function pick(menu: string, text: string): void {
   get(menu).nextElementSibling?.dispatchEvent(
     Object.assign(new Event("beforetoggle"), { newState: "open" }) as unknown as Event,
@@ -76,7 +76,7 @@ describe("sending", () => {
     send("And the tests?");
     await until(() => expect([log.dataset["following"], log.scrollTop]).toEqual(["true", 5_000]));
     await up();
-    // What somebody else does leaves the reader alone.
+    // A change made elsewhere does not disturb the reader.
     await library.pin(MAIN, true);
     flushSync();
     expect(log.dataset["following"]).toBe("false");
@@ -103,7 +103,7 @@ describe("what was chosen for a session", () => {
     pick(testids.statusModel, other?.model ?? "");
     await until(() => expect(replayed.of("estimate_switch").length).toBe(1));
     await goTo(PERMISSION);
-    // Nothing is to be asked about it, so it is done where it was chosen.
+    // No confirmation is needed, so it applies right away.
     estimated({ tokens: 1, cost: null, instead: null });
     await until(() => expect(replayed.of("set_model")).toMatchObject([{ session, model: other?.id }]));
   });
@@ -277,7 +277,7 @@ describe("an answer that was begun", () => {
 describe("a question with options", () => {
   const options = () => all(testids.feedbackOption);
   const given = () => replayed.of("answer_question").map((call) => "answer" in call && call.answer);
-  /** The scene, in which no answer arrives. */
+  /** Opens the scene without answering any request. */
   async function begin(): Promise<{ names: string[] }> {
     await open("feedback");
     await until(() => expect(options().length).toBeGreaterThan(1));
@@ -440,7 +440,7 @@ describe("the focus", () => {
     first?.focus();
     first?.click();
     await until(() => expect(document.activeElement).toBe(second));
-    // The same press again was meant for the card before.
+    // A held key was meant for the previous card.
     press(second as HTMLElement, "Enter");
     press(second as HTMLElement, "Enter", { repeat: true });
     expect(replayed.of("answer_question").length).toBe(1);
@@ -484,7 +484,7 @@ describe("the focus", () => {
 describe("a key of an input method", () => {
   it("is not the page's: the code alone says so in some browsers", async () => {
     await open("permission");
-    // As WebKit sends the key that ends composing.
+    // The key event WebKit sends at the end of an IME composition.
     const composed = { keyCode: 229 } as KeyboardEventInit;
     await until(() => get(testids.questionNoReason).click());
     press(get(testids.questionReason), "Escape", composed);

@@ -37,7 +37,7 @@ it("of a session that cannot be drawn takes neither its head nor its field along
   const fault = target.querySelector(".error");
   expect(words(fault as Element)).toContain("went wrong inside Octo");
   expect(words(target.querySelector("h1") as Element)).toContain("watering can");
-  // It can be tried again.
+  // It offers a retry.
   expect(drawing.tries).toBe(1);
   fault?.querySelector("button")?.click();
   await until(() => expect(drawing.tries).toBe(2));

@@ -111,7 +111,7 @@ describe("another place for Octo's folder", () => {
 });
 
 describe("updates", () => {
-  /** A build that knows where its updates come from, or not. */
+  /** Sets whether the build has an update source. */
   function build(ability: Ability): void {
     replayed.instead = (call) => {
       if (call.type !== "get_desktop") return undefined;

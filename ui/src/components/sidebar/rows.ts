@@ -1,4 +1,4 @@
-/** Moves the focus to the row above or below; whether the key meant that. */
+/** Moves the focus to the row above or below; returns whether the key asked for that. */
 export function stepRow(event: KeyboardEvent): boolean {
   if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return false;
   const rows = [...document.querySelectorAll<HTMLElement>(".side-list .row")];

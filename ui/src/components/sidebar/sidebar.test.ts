@@ -43,7 +43,7 @@ describe("the list by folders", () => {
     const inFirst = ofFolder(newest?.folder ?? "").map(({ id }) => id);
     await until(() => expect(new Set(shownIds())).toEqual(new Set([...apart, ...inFirst])));
 
-    // Left closes it, right opens it again, as in a tree; with Alt it is the window's.
+    // Left closes it and right opens it again, as in a tree; with Alt the window handles the key.
     first?.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowLeft", altKey: true, bubbles: true }));
     flushSync();
     expect(first?.getAttribute("aria-expanded")).toBe("true");
@@ -52,7 +52,7 @@ describe("the list by folders", () => {
     folders()[1]?.click();
     await until(() => expect(shownIds().length).toBeGreaterThan(apart.length));
 
-    // A session that begins is there without being asked for.
+    // A new session appears without a reload.
     const info = { ...library.sessions[0], id: "f".repeat(32), folder: "/quite/new", pinned: false } as SessionInfo;
     const told = { ...info, status: "idle" as const, updated_at: Date.now() };
     replayed.core.emit({ type: "sessions" }, { type: "session_listed", info: told });
@@ -65,7 +65,7 @@ describe("the list by folders", () => {
 describe("runs of a task", () => {
   const fold = () => get(testids.runsRow);
   const runs = () => all(testids.sessionRow).filter((row) => row.textContent?.includes("Morning brief"));
-  /** Makes runs of one task of sessions that are listed. */
+  /** Turns listed sessions into runs of one task. */
   async function tell(sessions: readonly SessionInfo[], change: Partial<SessionInfo> = {}): Promise<void> {
     for (const info of sessions) {
       const task = { source: "task", title: "Morning brief", folder: "/x", profile: "general" } as const;
@@ -194,7 +194,7 @@ describe("the marks of a session's row", () => {
       const info: SessionInfo = { ...like, pinned: false, source: "task", profile: "coding", ...state };
       replayed.core.emit({ type: "sessions" }, { type: "session_listed", info });
       await until(() => expect(marks(like.id)).toBe("Task Coding"));
-      // What a screen reader says of the row has them too.
+      // The row's accessible name includes them too.
       expect(words(row(like.id))).toContain("Task Coding");
     }
   });
@@ -265,7 +265,7 @@ describe("narrowing the list to a folder", () => {
     await until(() => expect(replayed.last("list_sessions")?.filter).toEqual({ folder: "/srv/long-ago" }));
     expect([select().value, offered().includes("/srv/long-ago")]).toEqual(["/srv/long-ago", true]);
 
-    // Whoever picks none keeps what was chosen.
+    // Cancelling the picker keeps the previous choice.
     replayed.instead = (call) => (call.type === "pick_folder" ? { type: "folder", path: null } : undefined);
     choose("pick");
     await until(() => expect(replayed.of("pick_folder").length).toBe(2));

@@ -106,13 +106,13 @@ describe("the list of skills", () => {
       on: "off",
       automatic: null,
     });
-    // What is off is not started by itself either.
+    // A disabled skill cannot start automatically either.
     expect(get(testids.skillAutomatic, row("release-notes"))).toHaveProperty("disabled", true);
     for (const name of ["deploy-preview", "translate-ui", "lint-notes"])
       expect(get(testids.skillOn, row(name))).toHaveProperty("disabled", true);
     // Its author lets only the person start it.
     expect(get(testids.skillAutomatic, row("skill-creator"))).toHaveProperty("disabled", true);
-    // The switch does not open the skill.
+    // Toggling the switch does not open the skill.
     expect(all(testids.skillDetail)).toHaveLength(0);
   });
 
@@ -135,7 +135,7 @@ describe("a skill", () => {
     const detail = await look("deploy-preview");
     expect(words(get(testids.skillWaits))).toContain("Octo does not use it until you accept it");
     expect(words(detail)).toContain("3 files, 2 scripts");
-    // As it is written: what Markdown hides is seen too.
+    // Shows the raw source, including text Markdown would hide.
     expect(get(testids.skillSource).textContent).toContain("name: deploy-preview");
     get(testids.skillAccept).click();
     await until(() => expect(all(testids.skillWaits)).toHaveLength(0));

@@ -11,13 +11,13 @@ import NewSession from "./NewSession.svelte";
 const { replayed, show, all, get } = mounted();
 const MIB = 1024 * 1024;
 
-/** Files as they come with an event; jsdom has none of these. */
+/** Returns an event with files; jsdom has no such events. */
 function carried(type: string, part: "clipboardData" | "dataTransfer", files: File[]): Event {
   const event = new Event(type, { bubbles: true, cancelable: true });
   return Object.assign(event, { [part]: { files, types: ["Files"] } });
 }
 
-/** What is pasted where the web view gives its page no more than words. */
+/** Returns a paste event of a web view that gives its page only text. */
 function pastedWords(words: string): Event {
   const event = new Event("paste", { bubbles: true, cancelable: true });
   const getData = (type: string): string => (type === "text/plain" ? words : "");
@@ -66,7 +66,7 @@ describe("what is pasted and the page is given nothing of", () => {
     await until(() => expect(all(testids.attachment).length).toBe(1));
     expect(words(all(testids.attachment)[0] as HTMLElement)).toContain("notes.txt");
     expect(replayed.of("read_pasted").length).toBe(1);
-    // The draft outlives this.
+    // The draft outlives the component.
     all(testids.attachment)[0]?.querySelector("button")?.click();
   });
 });

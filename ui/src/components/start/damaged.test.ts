@@ -10,7 +10,7 @@ import App from "../../App.svelte";
 const { replayed, show, all, get } = mounted();
 const ASIDE = "/home/mei/.octo/octo.db-damaged-2026-11-23-141502";
 
-/** A database that is damaged until it is replaced. */
+/** A database that stays damaged until it is replaced. */
 async function damaged(
   backup: DatabaseBackup | null,
   replace: () => unknown = () => ({ aside: ASIDE }),

@@ -19,7 +19,7 @@ afterEach(() => {
   navigation.fresh();
 });
 
-/** Opens a menu of the status bar and picks what is not chosen in it; what that is. */
+/** Opens a menu of the status bar, picks an unselected entry and returns it. */
 function pickAnother(menu: string): string {
   const opening = Object.assign(new Event("beforetoggle"), { newState: "open" });
   get(menu).nextElementSibling?.dispatchEvent(opening);
@@ -80,14 +80,14 @@ describe("a new session", () => {
     expect(chosen).toMatchObject({ title: "The release", folder: "/elsewhere" });
     for (const what of ["profile", "mode", "effort"] as const) expect(chosen[what]).not.toEqual(first[what]);
 
-    // Its search reads them.
+    // Its search needs them.
     await wordsOf("zh");
     navigation.settings("data");
     await until(() => get(testids.settingsBack));
     get(testids.settingsBack).click();
     await until(() => get(testids.newTitle));
     expect(told()).toEqual(chosen);
-    // A model goes the same way; this one takes no effort, and another one does again.
+    // Works for models too; this one takes no effort, the other one does.
     pickAnother(testids.statusModel);
     const { model } = told();
     expect(model).not.toBe(first.model);
@@ -98,7 +98,7 @@ describe("a new session", () => {
     pickAnother(testids.statusModel);
     expect(told()).toEqual(chosen);
 
-    // What could not be started is still to be started so.
+    // A failed start keeps its choices.
     replayed.refuse = "start_session";
     write(get(testids.composer), "Say one");
     press(get(testids.composer), "Enter");
@@ -134,11 +134,11 @@ describe("the settings", () => {
       back();
       expect(navigation.place.page).toBe(page);
     }
-    // Searching is where the list is.
+    // Searching opens the list.
     navigation.settings();
     navigation.search();
     expect(navigation.place.page).toBe("trash");
-    // The first run is over once one was in the settings.
+    // Visiting the settings ends onboarding.
     navigation.welcome();
     back();
     expect(navigation.place.page).toBe("session");

@@ -1,4 +1,4 @@
-/** Choosing a folder: the recent ones, and the system's own dialog. */
+/** Folder selection: recent folders and the system's dialog. */
 import { preferences } from "$lib/app/preferences.svelte";
 import { toasts } from "$lib/app/toasts.svelte";
 import { baseName, shortPath } from "$lib/format/figures";
@@ -6,7 +6,7 @@ import { host } from "$lib/ipc";
 import { t } from "$lib/words/words.svelte";
 import type { MenuEntry } from "../common/MenuPanel.svelte";
 
-/** The menu of folders: recent ones, then the dialog. */
+/** Returns the folder menu: recent folders, then the dialog. */
 export function folderEntries(current: string): MenuEntry[] {
   const recent = preferences.settings?.recent_folders ?? [];
   const all = current !== "" && !recent.includes(current) ? [current, ...recent] : recent;
@@ -21,7 +21,7 @@ export function folderEntries(current: string): MenuEntry[] {
   ];
 }
 
-/** Lets the person pick a folder; null when they did not. */
+/** Opens the folder dialog; returns null if it was cancelled. */
 export async function pickFolder(start: string): Promise<string | null> {
   try {
     const reply = await host({ type: "pick_folder", start: start === "" ? null : start });

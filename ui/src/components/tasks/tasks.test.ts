@@ -51,7 +51,7 @@ function click(id: string): void {
 async function pick(label: string): Promise<void> {
   const menu = get(testids.scheduleMore).nextElementSibling;
   if (!menu) throw new Error("no menu");
-  // What the browser does when the button is pressed.
+  // Emulates the browser's reaction to the button.
   menu.dispatchEvent(Object.assign(new Event("beforetoggle"), { newState: "open" }));
   flushSync();
   const entry = [...menu.querySelectorAll<HTMLElement>(".menu-item")].find((known) => words(known) === label);
@@ -122,9 +122,9 @@ describe("the list of tasks", () => {
     expect(words(row("rebuild-index"))).toMatch(/Once, .* 22:00.*Never$/);
     expect(words(row("notes-of-old"))).toBe("Cannot be read notes-of-old.md Cannot be read");
     expect(words(row("clean-branches"))).toContain("Needs review");
-    // Its times are meant in another zone than this computer's.
+    // Its times are in another time zone than this computer's.
     expect(words(row("weekly-expenses"))).toContain("Fridays, 17:00 Asia/Shanghai");
-    // Nothing is chosen: the runs of all are there, with what they are of.
+    // With no task selected, the runs of all tasks are listed with their task's name.
     expect(words(get(testids.runs))).toContain("Watch flat listings in Santos");
   });
 
@@ -201,7 +201,7 @@ describe("a task", () => {
     click(testids.runsMore);
     await until(() => expect(runs()).toHaveLength(38));
     expect(all(testids.runsMore)).toHaveLength(0);
-    // What was read stays when something changes.
+    // Loaded runs survive a change.
     replayed.core.schedule.finish("watch-flats", {});
     await until(() => expect(row("watch-flats").dataset["mark"]).toBe("none"));
     expect(runs()).toHaveLength(38);
@@ -254,7 +254,7 @@ describe("a task", () => {
     await until(() => expect(words(get(testids.schedule))).toContain("Delete everything."));
     click(testids.scheduleAccept);
     await until(() => expect(all(testids.scheduleUnseen)).toHaveLength(0));
-    // As it was seen last.
+    // Sends the version last shown.
     expect(replayed.last("accept_task")).toEqual({ type: "accept_task", task: "clean-branches", version: "1+" });
     expect(get(testids.scheduleRun)).toHaveProperty("disabled", false);
   });

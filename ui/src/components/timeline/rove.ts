@@ -1,6 +1,6 @@
 /**
- * Arrow keys in a list of rows marked `data-rove`: up and down move the focus to the same kind of button of the next
- * row, and onto a file's own button that row is opened.
+ * Handles arrow keys in a list of rows marked `data-rove`: up and down focus the same kind of button in the adjacent
+ * row; focusing a file's own button also opens that row.
  */
 export function rove(list: HTMLElement): { destroy(): void } {
   const key = (event: KeyboardEvent): void => {

@@ -55,7 +55,7 @@ async function open(id: string): Promise<Conversation> {
   return opened;
 }
 
-/** Shows a part of a transcript as the session's view does. */
+/** Mounts a part of a transcript as the session view does. */
 function show<Props extends Record<string, unknown>>(component: Component<Props>, props: Props): void {
   const within: Component<Props> = (internals, given) => {
     provideConversation(() => here);
@@ -250,7 +250,7 @@ describe("reasoning", () => {
     here = await open(OTHER);
     think("c:0");
     expect(open_()).toEqual(["true"]);
-    // Another start of the page reads what was kept.
+    // A fresh page load reads the stored state.
     vi.resetModules();
     const { reasoningShown } = await import("$lib/app/folds.svelte");
     expect(reasoningShown.open).toBe(true);

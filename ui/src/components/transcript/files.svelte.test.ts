@@ -16,11 +16,11 @@ const FOLDER = "/home/mei/code/harbor";
 const { replayed, target } = mounted();
 let shown: Record<string, unknown>[] = [];
 let here: Conversation;
-/** Whether what is read is a picture. */
+/** Whether loaded files decode as pictures. */
 let drawable = true;
 
 beforeAll(() => {
-  // Nothing is decoded here.
+  // jsdom does not decode pictures.
   HTMLImageElement.prototype.decode = () => (drawable ? Promise.resolve() : Promise.reject(new Error("no picture")));
 });
 beforeEach(async () => {
@@ -45,7 +45,7 @@ async function clear(): Promise<void> {
   shown = [];
 }
 
-/** Shows a part of the session's transcript. */
+/** Mounts a part of the session's transcript. */
 function show<Props extends object>(part: Component<Props>, props: Props): void {
   const inSession: Component<Props> = (internals, given) => {
     provideConversation(() => here);
@@ -134,7 +134,7 @@ describe("a picture of a file", () => {
     for (const piece of [" and", " more", " words\n- another item", " that goes on"]) {
       props.text += piece;
       flushSync();
-      // In the same moment: nothing jumps.
+      // In the same frame, without a layout jump.
       expect(images()).toEqual([first]);
     }
     props.streaming = false;

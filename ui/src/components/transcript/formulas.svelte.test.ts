@@ -19,7 +19,7 @@ it("formulas of an answer that streams are set once they are whole, and stay as 
   expect(words(target)).toBe("The roots of ax^2 + bx + c");
   await until(() => expect(target.querySelectorAll(".katex").length).toBe(1));
   at(text.indexOf("- c"));
-  // What is not whole yet is shown as it comes, as nothing else than that.
+  // Incomplete TeX is shown as plain text.
   expect([...target.querySelectorAll("li, code")].map(words)).toEqual(["$$ x = \\frac{-b}{2a}"]);
   at(text.indexOf("That"));
   expect(target.querySelectorAll(".katex-display").length).toBe(1);

@@ -1,21 +1,21 @@
-/** Whether something in an element is being pressed: what moves then is not what was pressed any more. */
+/** Tracks whether an element is being pressed: a layout shift then would move the press target. */
 
-/** How long a press lasts after its release, in milliseconds: the click comes after it, and a second one may. */
+/** How long a press lasts after its release, in milliseconds: the click follows it, and a second one may. */
 const AGAIN = 300;
 
-/** A press that lasts. */
+/** A press being tracked. */
 export interface Press {
   readonly lasts: boolean;
-  /** Ends the watching. */
+  /** Stops tracking. */
   stop(): void;
 }
 
-/** Watches the presses in `element`; `over` is told when one has ended and was acted upon. */
+/** Watches presses in `element`; calls `over` when one has ended and its click was handled. */
 export function watchPress(element: HTMLElement, over: () => void): Press {
   let lasts = false;
   let ending: ReturnType<typeof setTimeout> | undefined;
   const begin = ({ pointerType, button }: PointerEvent): void => {
-    // A finger moves the list itself, and of other buttons the system's menu may take the release.
+    // Touch scrolls the list itself, and the system menu may swallow the release of other buttons.
     if (pointerType === "touch" || button !== 0) return;
     clearTimeout(ending);
     ending = undefined;
@@ -29,7 +29,7 @@ export function watchPress(element: HTMLElement, over: () => void): Press {
       over();
     }, AGAIN);
   };
-  // A release that was not told, as of a pointer let go over another window, shows in its next move.
+  // A missed release, for example over another window, shows in the next move event.
   const move = ({ buttons }: PointerEvent): void => {
     if (buttons === 0) end();
   };

@@ -25,7 +25,7 @@ afterEach(async () => {
   navigation.fresh();
 });
 
-/** Shows a part of the session's transcript. */
+/** Mounts a part of the session's transcript. */
 function show<Props extends object>(part: Component<Props>, props: Props): void {
   const inSession: Component<Props> = (internals, given) => {
     provideConversation(() => here);
@@ -45,7 +45,7 @@ async function rows(): Promise<readonly Row[]> {
 
 type Props = ComponentProps<typeof TurnEnd>;
 
-/** Shows the last line of the first turn that has one. */
+/** Mounts the last row of the first turn that has one. */
 async function open(): Promise<Props["turn"]> {
   const end = (await rows()).find((row) => row.kind === "end");
   if (end?.kind !== "end") throw new Error("no turn ended");

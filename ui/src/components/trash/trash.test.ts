@@ -13,7 +13,7 @@ const PICKED = "/home/mei/rescued";
 
 beforeAll(() => drawsAll(".pane"));
 
-/** The row of the thing whose old place is taken. */
+/** The row of the entry whose original path is taken. */
 let row: HTMLElement;
 beforeEach(async () => {
   await replayed.begin("main");
@@ -42,7 +42,7 @@ describe("a thing whose place is taken", () => {
     await until(() => expect(dialog().open).toBe(true));
     expect(asked()).toMatchObject({ ids: [id], to: null, on_conflict: "ask" });
 
-    // Whoever picks no folder is still asked.
+    // Cancelling the folder picker keeps the question open.
     picks(null);
     click(dialog(), testids.trashElsewhere);
     await until(() => expect(replayed.of("pick_folder").length).toBe(1));

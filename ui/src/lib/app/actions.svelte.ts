@@ -1,4 +1,4 @@
-/** What the palette can do: commands, and the places one can go to. */
+/** The palette's actions: commands and places to open. */
 import type { IconName } from "$lib/icons";
 import { host } from "$lib/ipc";
 import { type WordKey, inEnglish, t } from "$lib/words/words.svelte";
@@ -13,11 +13,11 @@ import { settingsPages } from "./settings-pages";
 import type { ShortcutId } from "./shortcuts";
 import { toasts } from "./toasts.svelte";
 
-/** Something that can be done. */
+/** An action of the palette. */
 export interface Action {
   readonly id: string;
   readonly label: string;
-  /** The same in English: who reads another language may still type it. */
+  /** Its English words: people who use another language may still type them. */
   readonly also: string;
   readonly icon: IconName;
   readonly shortcut?: ShortcutId;
@@ -26,13 +26,13 @@ export interface Action {
 
 type Rest = Omit<Action, "label" | "also">;
 
-/** An action whose words are those of the keys, from the general to the particular. */
+/** Returns an action whose words are those of the keys, from the general to the specific. */
 function action(words: WordKey | readonly [WordKey, WordKey], rest: Rest): Action {
   const keys = typeof words === "string" ? [words] : words;
   return { ...rest, label: keys.map((key) => t(key)).join(": "), also: keys.map(inEnglish).join(": ") };
 }
 
-/** What can be done here and now. */
+/** Returns the commands available now. */
 export function commands(): readonly Action[] {
   const here = navigation.current;
   const info = here?.state?.info ?? null;
@@ -50,7 +50,7 @@ export function commands(): readonly Action[] {
         shortcut: "time",
         run: () => here.openTime({ type: "now" }),
       }),
-      // What the menu of its row has.
+      // The entries of the session row's menu.
       action("palette.rename", {
         id: "rename",
         icon: "pencil",
@@ -93,7 +93,7 @@ export function commands(): readonly Action[] {
       shortcut: "overview",
       run: () => overlay.shortcuts(),
     }),
-    // Where there is no tray, the way out of one whose window only hides.
+    // Without a tray, this quits an Octo whose window would only hide.
     action("menu.quit", { id: "quit", icon: "x", run: () => void quit() }),
   );
   const theme = preferences.settings?.theme;
@@ -122,7 +122,7 @@ async function quit(): Promise<void> {
   }
 }
 
-/** Where one can go to. */
+/** Returns the pages that can be opened. */
 export function places(): readonly Action[] {
   return [
     action("side.activity", {

@@ -1,4 +1,4 @@
-/** All that runs in this Octo, kept current, and how it is stopped. */
+/** Everything that runs in this Octo, kept current, with ways to stop it. */
 import { call } from "$lib/ipc";
 import type { ActivityRow, ActivityState } from "$lib/ipc/types";
 import { aheadOf, apply, counts, keyOf } from "$lib/state/activity";
@@ -10,13 +10,13 @@ import { toasts } from "./toasts.svelte";
 class Activity {
   #state = $state.raw<ActivityState | null>(null);
   #following: Following<ActivityState> | undefined;
-  /** What is being stopped, so that it is not asked for twice. */
+  /** The keys of items being stopped, so that no second request is sent. */
   readonly #stopping = new SvelteSet<string>();
-  /** Whether all of it is. */
+  /** Whether everything is being stopped. */
   ending = $state(false);
   readonly counts = $derived(counts(this.rows));
 
-  /** (Re)begins to follow it. */
+  /** (Re)subscribes. */
   begin(): void {
     this.#following?.stop();
     this.#following = follow<ActivityState>({ type: "activity" }, apply, {
@@ -29,7 +29,7 @@ class Activity {
     });
   }
 
-  /** Whether it is known what runs. */
+  /** Whether the activity is loaded. */
   get known(): boolean {
     return this.#state !== null;
   }
@@ -38,17 +38,17 @@ class Activity {
     return this.#state?.rows ?? [];
   }
 
-  /** How many places for turns are taken. */
+  /** The number of turn permits in use. */
   get taken(): number {
     return this.#state?.taken ?? 0;
   }
 
-  /** How many there are. */
+  /** The maximum number of concurrent turns. */
   get places(): number {
     return this.#state?.places ?? 0;
   }
 
-  /** How many get a place before the turn of a session; null for one that does not wait for one. */
+  /** The number of turns queued before a session's; null if it is not queued. */
   ahead(session: string): number | null {
     return aheadOf(this.rows, session);
   }
@@ -84,5 +84,5 @@ class Activity {
   }
 }
 
-/** What runs, for this window. */
+/** This window's activity. */
 export const activity = new Activity();

@@ -1,4 +1,4 @@
-/** The tasks that run at their time, kept current: when something of them changed, and how many run and wait. */
+/** The state of scheduled tasks, kept current: a revision and the numbers of running and waiting runs. */
 import type { TasksState } from "$lib/ipc/types";
 import { apply } from "$lib/state/agenda";
 import { type Following, follow } from "./follow";
@@ -8,7 +8,7 @@ class Agenda {
   #state = $state.raw<TasksState | null>(null);
   #following: Following<TasksState> | undefined;
 
-  /** (Re)begins to follow them. */
+  /** (Re)subscribes. */
   begin(): void {
     this.#following?.stop();
     this.#following = follow<TasksState>({ type: "tasks" }, apply, {
@@ -21,21 +21,21 @@ class Agenda {
     });
   }
 
-  /** Another number whenever a task or a run changed: what was read is read again. */
+  /** A revision that changes with every task or run, so that readers reload. */
   get revision(): number {
     return this.#state?.revision ?? 0;
   }
 
-  /** How many runs are going on. */
+  /** The number of runs in progress. */
   get running(): number {
     return this.#state?.running ?? 0;
   }
 
-  /** How many runs and tasks wait for the person. */
+  /** The number of runs and tasks waiting for the person. */
   get waiting(): number {
     return this.#state?.waiting ?? 0;
   }
 }
 
-/** The window's tasks. */
+/** This window's task state. */
 export const agenda = new Agenda();

@@ -10,6 +10,6 @@ it("the oldest pictures are forgotten where they are too much, those on their wa
   expect(kept({ a: 4, b: 4, c: 4 }, "c", 12)).toEqual(["a", "b", "c"]);
   expect(kept({ a: 4, b: 4, c: 4 }, "c", 11)).toEqual(["b", "c"]);
   expect(kept({ a: 0, b: 4, c: 4 }, "c", 4)).toEqual(["a", "c"]);
-  // One asked for early may come last.
+  // An earlier request may finish last.
   expect(kept({ a: 9, b: 4 }, "a", 8)).toEqual(["a"]);
 });

@@ -2,24 +2,24 @@
 import { call } from "$lib/ipc";
 import type { Conversation } from "./conversation.svelte";
 
-/** So much is kept of a session's pictures while it is on screen, in characters of base64. */
+/** How much picture data to keep for a session on screen, in characters of base64. */
 const KEPT = 64_000_000;
-/** The kinds that are shown, whatever the file's name says. */
+/** The types shown, whatever the file's extension. */
 const SHOWN = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/** A picture that was asked for. */
+/** A requested picture. */
 interface Asked {
-  /** Its bytes as an address; empty before they are there, and where there is nothing to show. */
+  /** Its bytes as a data URL; empty before they are loaded, and for anything that cannot be shown. */
   url: string;
   /**
-   * Its elements, decoded. One that is no longer in the document is used again, so that a text which is drawn anew with
-   * every piece that streams in has it at once, and in its size.
+   * Its decoded elements. An element no longer in the document is reused, so that text rerendered with every streamed
+   * piece has the picture at once and in its size.
    */
   readonly images: HTMLImageElement[];
   over: Promise<void>;
 }
 
-/** Per conversation, which is a new one whenever a session is opened: until then nothing is asked twice. */
+/** Keyed by conversation, which is created again whenever a session opens: until then nothing is requested twice. */
 const asked = new WeakMap<Conversation, Map<string, Asked>>();
 
 async function read(session: string, path: string, picture: Asked): Promise<void> {
@@ -30,7 +30,7 @@ async function read(session: string, path: string, picture: Asked): Promise<void
     picture.images.push(await decoded(url));
     picture.url = url;
   } catch {
-    // It stays a chip with its name.
+    // The chip with its name remains.
   }
 }
 
@@ -41,7 +41,7 @@ async function decoded(url: string): Promise<HTMLImageElement> {
   return image;
 }
 
-/** Forgets the oldest where more is kept than may be, never the newest: whoever asked for it is about to show it. */
+/** Drops the oldest pictures above the limit, but never the newest, which is about to be shown. */
 export function forgetOldest(pictures: Map<string, { readonly url: string }>, newest: string, most = KEPT): void {
   let size = [...pictures.values()].reduce((sum, { url }) => sum + url.length, 0);
   for (const [key, { url }] of pictures) {
@@ -54,9 +54,9 @@ export function forgetOldest(pictures: Map<string, { readonly url: string }>, ne
 
 export class AnswerPictures {
   readonly #here: Conversation;
-  /** The answer they are in. A later one may name the same file after it was changed: that is another picture. */
+  /** The answer they are in. A later one may name the same file after a change, which is another picture. */
   readonly #answer: string;
-  /** What is waited for. */
+  /** The pictures being loaded. */
   readonly #awaited = new Set<Asked>();
 
   constructor(here: Conversation, answer: string) {
@@ -64,7 +64,7 @@ export class AnswerPictures {
     this.#answer = answer;
   }
 
-  /** Puts the pictures that were read into the places rendering left for them, and asks for the others. */
+  /** Inserts loaded pictures into the placeholders left by rendering, and requests the others. */
   place(root: HTMLElement): void {
     for (const chip of root.querySelectorAll<HTMLElement>(".chip[data-shown]")) {
       const picture = this.#ask(chip.dataset["file"] ?? "");
@@ -94,7 +94,7 @@ export class AnswerPictures {
 function draw(chip: HTMLElement, picture: Asked): void {
   let image = picture.images.find((known) => !known.isConnected);
   if (!image) {
-    // The same one in two places.
+    // The same picture in two positions.
     image = new Image();
     image.src = picture.url;
     picture.images.push(image);

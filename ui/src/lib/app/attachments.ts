@@ -1,24 +1,24 @@
-/** Pictures, documents and files on their way into a message. */
+/** Pictures, documents and files to be attached to a message. */
 import { call, host } from "$lib/ipc";
 import type { Block } from "$lib/ipc/types";
 import { explain, t } from "$lib/words/words.svelte";
 import { platform } from "./platform";
 import { toasts } from "./toasts.svelte";
 
-/** What is attached: exactly the block that is sent. */
+/** An attachment: exactly the block that is sent. */
 export type Attachment = Extract<Block, { type: "image" | "document" | "file" }>;
 
-/** Whether a block can be attached. */
+/** Returns whether a block can be attached. */
 export function isAttachment(block: Block): block is Attachment {
   return block.type === "image" || block.type === "document" || block.type === "file";
 }
 
-/** The largest picture the core keeps, in bytes (see `PutBlob`). */
+/** The largest picture the core stores, in bytes (see `PutBlob`). */
 const LARGEST = 20 * 1024 * 1024;
 const LIMIT = "20 MiB";
 const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/** Keeps pictures that came without a path: pasted, or dropped from another application. Says by name which cannot be. */
+/** Stores pictures without a path: pasted, or dropped from another application. Shows the name of each that fails. */
 export async function keepPictures(files: readonly File[]): Promise<Attachment[]> {
   const kept: Attachment[] = [];
   for (const file of files) {
@@ -39,8 +39,8 @@ export async function keepPictures(files: readonly File[]): Promise<Attachment[]
 }
 
 /**
- * Whether what is pasted is only told by the system: on Linux a web view gives its page neither pictures nor files, and no
- * words where there may be such.
+ * Returns whether only the system can provide the pasted content: on Linux a web view gives its page neither pictures
+ * nor files, and no text where files may be present.
  */
 export function isKept(pasted: DataTransfer): boolean {
   if (platform !== "linux") return false;
@@ -48,7 +48,7 @@ export function isKept(pasted: DataTransfer): boolean {
   return files.length === 0 ? pasted.getData("text/plain") === "" : files.some(({ type }) => !PICTURES.includes(type));
 }
 
-/** What was pasted and the page was not given. */
+/** Returns the pasted content the page was not given. */
 export async function readPasted(): Promise<{ attachments: Attachment[]; text: string }> {
   try {
     const reply = await host({ type: "read_pasted" });
@@ -66,7 +66,9 @@ async function keep(base64: string, name: string): Promise<Attachment> {
   return { type: "image", blob, media_type, name: kept };
 }
 
-/** Attaches files by their paths: pictures and documents as such, all else by name. Says which cannot be, and why. */
+/**
+ * Attaches files by path: pictures and documents as such, all others by name. Reports each that fails, with the reason.
+ */
 export async function attachPaths(paths: readonly string[]): Promise<Attachment[]> {
   if (paths.length === 0) return [];
   try {
@@ -80,7 +82,7 @@ export async function attachPaths(paths: readonly string[]): Promise<Attachment[
   }
 }
 
-/** Lets the person pick files, beginning in `folder`, and attaches them. */
+/** Opens a file picker, starting in `folder`, and attaches the files. */
 export async function pickFiles(folder: string): Promise<Attachment[]> {
   try {
     const reply = await host({ type: "pick_files", start: folder === "" ? null : folder });
@@ -100,7 +102,7 @@ function base64(file: File): Promise<string> {
   });
 }
 
-/** The blocks of a message. */
+/** Returns the blocks of a message. */
 export function blocksOf(text: string, attachments: readonly Attachment[]): Block[] {
   const words: Block[] = text.trim() === "" ? [] : [{ type: "text", text }];
   return [...words, ...attachments];

@@ -1,4 +1,4 @@
-/** Whether the person can see the window: one that is hidden or minimised is not looked at. */
+/** Whether the window is visible: a hidden or minimised one is not being looked at. */
 class Attention {
   here = $state(document.visibilityState === "visible");
   #waiting: (() => void)[] = [];
@@ -13,12 +13,12 @@ class Attention {
     });
   }
 
-  /** Does something once the window can be seen: now, or when it comes back. */
+  /** Runs a function once the window is visible: now, or when it reappears. */
   once(run: () => void): void {
     if (this.here) run();
     else this.#waiting.push(run);
   }
 }
 
-/** The window's attention. */
+/** This window's visibility. */
 export const attention = new Attention();

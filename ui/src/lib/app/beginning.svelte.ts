@@ -1,7 +1,7 @@
-/** What was chosen for the session that is not started yet, beside its draft: it stays as long as the window lives. */
+/** The choices for a session not started yet, next to its draft: kept as long as the window lives. */
 import type { Effort, Mode, Profile } from "$lib/ipc/types";
 
-/** Null where nothing was chosen: what the settings say is meant. */
+/** Null means the setting's default. */
 class Beginning {
   title = $state("");
   folder = $state<string | null>(null);
@@ -10,12 +10,12 @@ class Beginning {
   model = $state<string | null>(null);
   effort = $state<Effort | null>(null);
 
-  /** The session was started: the next one begins anew. */
+  /** Clears the choices after the session has started. */
   clear(): void {
     this.title = "";
     this.folder = this.profile = this.mode = this.model = this.effort = null;
   }
 }
 
-/** What this window's next session begins with. */
+/** The choices for this window's next session. */
 export const beginning = new Beginning();

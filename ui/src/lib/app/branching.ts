@@ -1,9 +1,9 @@
-/** Going on in a new session from a place in another one. */
+/** Branches a session into a new one. */
 import type { BranchPoint } from "$lib/ipc/types";
 import { library } from "./library.svelte";
 import { navigation } from "./navigation.svelte";
 
-/** Opens a new session with the conversation of another one up to a place. Where there is none, it was said why. */
+/** Opens a new session with another one's conversation up to a point. On failure the reason has been shown. */
 export async function branchFrom(session: string, at: BranchPoint): Promise<void> {
   const info = await library.branch(session, at);
   if (info) navigation.session(info.id);

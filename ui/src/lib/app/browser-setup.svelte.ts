@@ -1,26 +1,28 @@
-/** What the page of settings about the browser shows and does. */
+/** The state and actions of the browser's settings page. */
 import { asApiError, call, host } from "$lib/ipc";
 import type { ApiError, BrowserCheck, BrowserChoice, BrowserRepair, FoundBrowser, GrantedSite } from "$lib/ipc/types";
 import { browser } from "./browser.svelte";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** Where a person lets Octo in, when no browser was found that says so itself. */
+/** Where remote debugging is enabled, if no detected browser names its own address. */
 const USUAL_ADDRESS = "chrome://inspect/#remote-debugging";
 
 export class BrowserSetup {
-  /** The browsers of this machine; null before they were looked for. */
+  /** The browsers of this machine; null until detected. */
   found = $state.raw<readonly FoundBrowser[] | null>(null);
-  /** Whether one can be started with a profile of Octo's own: the core says so, for not every system has it. */
+  /**
+   * Whether a browser can run with a profile of Octo's own: the core reports it, because not every system supports it.
+   */
   own = $state(false);
   sites = $state.raw<readonly GrantedSite[] | null>(null);
-  /** What the doctor found; null before it looked, and when what it found no longer holds. */
+  /** The results of the browser doctor; null until it ran, and once they are outdated. */
   checks = $state.raw<readonly BrowserCheck[] | null>(null);
   examining = $state(false);
   looking = $state(false);
   problem = $state.raw<ApiError | null>(null);
   readonly choice = $derived<BrowserChoice>(preferences.settings?.browser ?? { type: "automatic" });
-  /** The browser the steps of letting Octo in are about: the chosen one, else the first. */
+  /** The browser the setup steps describe: the chosen one, else the first. */
   readonly guide = $derived.by(() => {
     const { choice } = this;
     const chosen = choice.type === "installed" ? this.found?.find(({ id }) => id === choice.id) : undefined;
@@ -28,12 +30,12 @@ export class BrowserSetup {
   });
   readonly address = $derived(this.guide?.allow_address ?? USUAL_ADDRESS);
 
-  /** Reads all that is shown. */
+  /** Loads everything on the page. */
   async begin(): Promise<void> {
     await Promise.all([this.look(), this.readSites()]);
   }
 
-  /** Looks for browsers and how each answers. */
+  /** Detects browsers and their state. */
   async look(): Promise<void> {
     if (this.looking) return;
     this.looking = true;
@@ -57,7 +59,7 @@ export class BrowserSetup {
     }
   }
 
-  /** Works in another browser from now on; whether that could be done. */
+  /** Switches to another browser; returns whether that succeeded. */
   async choose(choice: BrowserChoice): Promise<boolean> {
     try {
       await call("browser", "choose_browser", { choice });
@@ -70,7 +72,7 @@ export class BrowserSetup {
     }
   }
 
-  /** Lets the person pick the folder of a browser's profiles; whether one was taken. */
+  /** Lets the person pick a browser's profile folder; returns whether one was set. */
   async chooseFolder(): Promise<boolean> {
     const start = this.choice.type === "folder" ? this.choice.path : null;
     try {
@@ -83,7 +85,7 @@ export class BrowserSetup {
     }
   }
 
-  /** Looks at all that is needed, a line each. */
+  /** Runs all checks, one row each. */
   async examine(): Promise<void> {
     if (this.examining) return;
     this.examining = true;
@@ -93,7 +95,7 @@ export class BrowserSetup {
       do {
         ({ state } = browser);
         this.checks = (await call("browser", "examine_browser", {})).checks;
-        // What became of the connection meanwhile is looked at too.
+        // Repeats the check if the connection changed in the meantime.
       } while (browser.state !== state);
     } catch (error) {
       this.problem = asApiError(error);
@@ -102,16 +104,16 @@ export class BrowserSetup {
     }
   }
 
-  /** Looks again where it had looked: the connection is another than it was then. */
+  /** Repeats the checks if they ran before, because the connection changed. */
   async reexamine(): Promise<void> {
     if (this.checks) await this.examine();
   }
 
-  /** Does what a check offers, and looks again where that can have changed what it found. */
+  /** Runs a check's repair, and repeats the checks if it may have changed their result. */
   async repair(repair: Exclude<BrowserRepair, { type: "copy_address" }>): Promise<void> {
     switch (repair.type) {
       case "attach":
-        // How it goes is told beside the connection, and looked at again as it changes.
+        // The connection row shows the progress and is checked again as it changes.
         return browser.attach();
       case "stop_waiting":
         return browser.detach();
@@ -126,7 +128,7 @@ export class BrowserSetup {
     }
   }
 
-  /** Asks about a site again. */
+  /** Revokes a granted site, so that Octo asks again. */
   async forget(site: GrantedSite): Promise<void> {
     try {
       await call("browser", "forget_site", { site });

@@ -75,7 +75,7 @@ describe("the page about the browser", () => {
     await setup.reexamine();
     await setup.repair({ type: "stop_waiting" });
     expect(types()).toEqual(["examine_browser", "attach_browser", "examine_browser", "detach_browser"]);
-    // What it becomes while it is looked at is looked at too.
+    // A change during the check triggers another check.
     asked = [];
     answers["examine_browser"] = () => {
       if (types().length === 1) browser.state = { type: "looking" };

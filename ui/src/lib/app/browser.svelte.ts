@@ -6,13 +6,13 @@ import { type Following, follow } from "./follow";
 import { toasts } from "./toasts.svelte";
 
 class BrowserLink {
-  /** How it is; null before that was told. */
+  /** The state; null until received. */
   state = $state.raw<BrowserState | null>(null);
-  /** Why that cannot be told. */
+  /** Why the state is unavailable. */
   problem = $state.raw<ApiError | null>(null);
   #following: Following<BrowserState> | undefined;
 
-  /** (Re)begins to follow it. */
+  /** (Re)subscribes. */
   begin(): void {
     this.#following?.stop();
     this.problem = null;
@@ -34,16 +34,16 @@ class BrowserLink {
     return this.state?.type === "attached" ? this.state.browser : null;
   }
 
-  /** Attaches; how that goes is told by [`state`]. */
+  /** Attaches; [`state`] reports the progress. */
   async attach(): Promise<void> {
     await call("browser", "attach_browser", {}).catch((error: unknown) => toasts.fail(error));
   }
 
-  /** Gives up waiting for the person's Allow, or ends the connection. */
+  /** Cancels the wait for Allow, or ends the connection. */
   async detach(): Promise<void> {
     await call("browser", "detach_browser", {}).catch((error: unknown) => toasts.fail(error));
   }
 }
 
-/** The window's knowledge of the browser. */
+/** This window's browser state. */
 export const browser = new BrowserLink();

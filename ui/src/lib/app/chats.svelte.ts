@@ -1,10 +1,10 @@
-/** Telegram as the person sets it up: a form, its test, and who is let in. A token stays here until it is saved. */
+/** The Telegram setup: a form, its test, and the allowed people. A token stays here until saved. */
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, ChatAccount, Mode, PairedPerson, Switch, TelegramDraft } from "$lib/ipc/types";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** What came of a test, and of which draft: it says nothing of another. */
+/** The result of a test and the draft it applies to. */
 interface Check {
   readonly of: string;
   readonly bot: ChatAccount | null;
@@ -26,9 +26,9 @@ export class TelegramForm {
     folder: this.folder.trim(),
     mode: this.mode,
   });
-  /** What the token hangs on; the folder and the mode change nothing of it. */
+  /** The fields a test depends on; the folder and the mode do not affect it. */
   readonly #tested = $derived(JSON.stringify([this.#draft.token, this.#draft.server]));
-  /** What came of the test of what is on screen. */
+  /** The test result for the draft on screen. */
   readonly check = $derived(this.#check?.of === this.#tested ? this.#check : null);
   readonly kept = $derived(preferences.settings?.chats.telegram ?? null);
   readonly complete = $derived(
@@ -36,7 +36,7 @@ export class TelegramForm {
       (this.token.trim() !== "" || (this.kept !== null && this.kept.token.type !== "missing")),
   );
 
-  /** Shows the form with what is saved, or with what a newcomer would choose. */
+  /** Shows the form with the saved values, or with the defaults. */
   edit(): void {
     const { kept } = this;
     this.token = "";
@@ -68,7 +68,7 @@ export class TelegramForm {
     this.busy = false;
   }
 
-  /** Tests what was not tested, and saves it where it works. */
+  /** Tests an untested draft and saves it if it works. */
   async save(): Promise<void> {
     if (!this.complete || this.busy) return;
     const untested = !this.check?.bot && (this.#draft.token !== null || this.#draft.server !== this.kept?.server);
@@ -76,7 +76,7 @@ export class TelegramForm {
     if (!untested || this.check?.bot) await this.saveAnyway();
   }
 
-  /** Saves it whatever a test says: the network may be away. */
+  /** Saves regardless of a test: the network may be down. */
   async saveAnyway(): Promise<void> {
     this.busy = true;
     this.problem = null;
@@ -109,12 +109,12 @@ export class TelegramForm {
   }
 }
 
-/** Who may write: a code being typed, and what came of it. */
+/** Pairing of a person by code: the typed code and its result. */
 export class Pairing {
   code = $state("");
   busy = $state(false);
   problem = $state.raw<ApiError | null>(null);
-  /** Who was let in last. */
+  /** The person paired last. */
   paired = $state.raw<PairedPerson | null>(null);
 
   async pair(): Promise<void> {

@@ -1,17 +1,17 @@
-/** Keys of the window that the person chose in place of the usual ones: kept here so that whatever names a key reads it. */
+/** The key bindings chosen by the person, kept in one reactive place that all displayed keys read. */
 import type { Settings } from "$lib/ipc/types";
 
-/** The keys by what they do, written as the settings have them. */
+/** The chosen keys by action, in the form of the settings. */
 export type ChosenKeys = Settings["shortcuts"];
 
 let keys = $state.raw<ChosenKeys>({});
 
-/** The keys that are chosen now. */
+/** Returns the chosen keys. */
 export function chosenKeys(): ChosenKeys {
   return keys;
 }
 
-/** Takes the person's choice into use. */
+/** Applies the person's choice. */
 export function chooseKeys(next: ChosenKeys): void {
   keys = next;
 }

@@ -14,7 +14,7 @@ function become(state: DocumentVisibilityState): void {
   flushSync();
 }
 
-/** What is drawn from a reader, each time anew. */
+/** Collects the values a reader yields as it reruns. */
 function drawn(read: () => () => number): number[] {
   const all: number[] = [];
   end = $effect.root(() => {
@@ -71,7 +71,7 @@ it("the day is drawn once, and again at midnight", () => {
 
 it("a computer that slept past midnight shows the new day within a minute", () => {
   const days = drawn(today);
-  // The timers' own clock stood still meanwhile.
+  // The timers' own clock was suspended in the meantime.
   vi.setSystemTime(MIDNIGHT + 8 * 3_600_000);
   pass(60_000);
   expect(days.at(-1)).toBe(MIDNIGHT + 1);

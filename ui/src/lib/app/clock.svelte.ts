@@ -1,12 +1,14 @@
-/** The time, for counters that run and for words that name a day. Nobody sees a hidden window: there it stands still. */
+/** The current time, for running counters and for words that name a day. It pauses in a hidden window. */
 import { midnight, nextMidnight } from "$lib/format/figures";
 import { attention } from "./attention.svelte";
 
 const SECOND = 1_000;
-/** A timer stands still while the computer sleeps, so the day is not waited for in one. */
+/**
+ * The longest timer, in milliseconds: timers pause while the computer sleeps, so a single timer must not span a day.
+ */
 const LONGEST = 60_000;
 
-/** A reader of the present time that is kept current, once a second, while `runs` says so. */
+/** Returns a reader of the current time, updated once a second while `runs` returns true. */
 export function ticking(runs: () => boolean): () => number {
   let now = $state(Date.now());
   $effect(() => {
@@ -18,7 +20,7 @@ export function ticking(runs: () => boolean): () => number {
   return () => now;
 }
 
-/** A reader of the moment after the last midnight: another one when the day is another. */
+/** Returns a reader of the moment after the last midnight, updated when the day changes. */
 export function today(): () => number {
   let day = $state(midnight(Date.now()));
   $effect(() => {

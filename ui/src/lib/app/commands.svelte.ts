@@ -1,22 +1,22 @@
-/** The slash commands of a folder: Octo's own, and its skills. */
+/** A folder's slash commands: Octo's own, and its skills. */
 import { call } from "$lib/ipc";
 import type { CommandInfo } from "$lib/ipc/types";
 import { toasts } from "./toasts.svelte";
 
-/** Those that were read last, so that the menu of a new composer is not empty for its first moment. */
+/** The commands read last, so that a new composer's menu is not empty at first. */
 let known: readonly CommandInfo[] = [];
 
-/** Reads those that need no folder, once at the start. */
+/** Loads the commands that need no folder, once at start. */
 export function prepareCommands(): void {
   void new SlashCommands().read("");
 }
 
-/** What the menu of one composer offers. */
+/** The menu entries of one composer. */
 export class SlashCommands {
   list = $state.raw<readonly CommandInfo[]>(known);
   #asked = 0;
 
-  /** Reads those of a folder. Until they are there, those that were read before are offered. */
+  /** Loads a folder's commands. Until they arrive, the previous ones are offered. */
   async read(folder: string): Promise<void> {
     const turn = ++this.#asked;
     const wanted = folder.trim() === "" ? null : folder.trim();

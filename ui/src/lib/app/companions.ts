@@ -1,16 +1,16 @@
-/** Models the presets name beside another: offered, never taken by themselves. Pure. */
+/** Companion models the presets name for a model: offered, never added automatically. Pure. */
 import type { CompanionRole, ModelEntry, ModelFacts, PresetInfo } from "$lib/ipc/types";
 
-/** A model that could be connected beside another. */
+/** A model that could be added as a companion. */
 export interface Offer {
   readonly role: CompanionRole;
-  /** The vendor's name of it. */
+  /** The vendor's name for it. */
   readonly name: string;
-  /** What is known of it. */
+  /** The known facts about it. */
   readonly facts: ModelFacts | null;
 }
 
-/** What the presets name beside a model and nobody chose yet. */
+/** Returns the companions the presets name for a model, without those already chosen. */
 export function offersFor(entry: ModelEntry, preset: PresetInfo | null, light: string | null): readonly Offer[] {
   const model = preset?.models.find(({ name }) => name === entry.model);
   if (!preset || !model) return [];

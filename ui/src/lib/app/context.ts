@@ -1,20 +1,20 @@
-/** What the parts of a transcript need to know about the session they belong to. */
+/** The session context of a transcript's components. */
 import { getContext, setContext } from "svelte";
 import type { Conversation } from "./conversation.svelte";
 
 const key = Symbol("conversation");
 
-/** Makes the conversation known to everything below. */
+/** Provides the conversation to all descendants. */
 export function provideConversation(conversation: () => Conversation): void {
   setContext(key, conversation);
 }
 
-/** The conversation this is part of. */
+/** Returns the conversation of this component. */
 export function conversation(): Conversation {
   return getContext<() => Conversation>(key)();
 }
 
-/** The conversation this is part of; null in what is shown outside of a session too. */
+/** Returns the conversation of this component; null if it is used outside a session. */
 export function sessionAround(): Conversation | null {
   return getContext<(() => Conversation) | undefined>(key)?.() ?? null;
 }

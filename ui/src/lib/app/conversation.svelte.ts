@@ -1,4 +1,4 @@
-/** The session on screen: its state and everything that can be asked of it. */
+/** The session on screen: its state and all requests about it. */
 import { call } from "$lib/ipc";
 import type {
   Event,
@@ -26,59 +26,60 @@ import { foldsOf } from "./folds.svelte";
 import { type Following, follow } from "./follow";
 import { toasts } from "./toasts.svelte";
 
-/** How many messages an earlier page has. */
+/** The number of messages of an earlier page. */
 const PAGE = 200;
-/** Nothing, always the same. */
+/** A constant empty list. */
 const NONE: readonly never[] = [];
 
-/** Whether the time machine's tasks are others now. */
+/** Returns whether the event changes the time machine's steps. */
 function changesTasks(event: Event): boolean {
   return event.type === "tasks_changed" || event.type === "went_to";
 }
 
-/** What an answer was about: a question by its id, or the budget. */
+/** The subject of an answer: a question by its id, or the budget. */
 export type Answered = { type: "question"; id: string } | { type: "budget" };
 
 export class Conversation {
   readonly id: string;
   state = $state.raw<SessionState | null>(null);
-  /** Why the session cannot be shown or went no further. */
+  /** Why the session cannot be shown or stopped updating. */
   problem = $state.raw<ApiError | null>(null);
   loadingEarlier = $state(false);
   loadingLater = $state(false);
-  /** What the person opened or closed by hand, by row. */
+  /** The rows the person opened or closed, by key. */
   readonly folds: SvelteMap<string, boolean>;
-  /** What was begun in cards and not sent yet. */
+  /** Unsent answers of the session's cards. */
   readonly begun: BegunAnswers;
-  /** Raised when the person sends something: they want to see it. */
+  /** Incremented when the person sends something, so that the view scrolls to it. */
   sent = $state(0);
-  /** What was answered last, so that the focus goes on from its card; a new object for every answer. */
+  /** The last answer, so that the focus moves on from its card; each answer makes a new object. */
   answered = $state.raw<{ about: Answered } | null>(null);
-  /** What turns that ended cost, as far as it was read; see [`readCost`]. */
+  /** The costs of ended turns, once loaded; see [`readCost`]. */
   readonly #costs = new SvelteMap<string, Spending>();
-  // Not drawn: what was asked for already.
-  // eslint-disable-next-line svelte/prefer-svelte-reactivity
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- requested ids, never rendered
   readonly #asked = new Set<string>();
-  /** How many files the tasks of turns changed, as far as it was read; see [`readTasks`]. */
+  /** The number of files changed by each turn, once loaded; see [`readTasks`]. */
   readonly #changed = new SvelteMap<string, number>();
-  /** The moment of the tasks that were read last. */
+  /** The moment of the steps loaded last. */
   #tasksRead: string | null = null;
-  /** An earlier part that is read instead of the newest; null while the newest is. What happens goes on behind it. */
+  /**
+   * An earlier part shown instead of the newest; null while the newest is shown. Updates continue in the background.
+   */
   away = $state.raw<Part | null>(null);
-  /** The message to bring into view; a new object for every jump. */
+  /** The message to scroll to; each jump makes a new object. */
   target = $state.raw<{ message: string } | null>(null);
-  /** Where the time machine was opened; null while it is closed. */
+  /** Where the time machine was opened; null while closed. */
   timeAt = $state.raw<TimePlace | null>(null);
   #taskChanges = $state(0);
   #wanted: string | null = null;
   #following: Following<SessionState> | undefined;
-  /** The questions that were answered from here. Nothing reacts to it. */
+  /** The questions answered in this window. Not reactive. */
   // eslint-disable-next-line svelte/prefer-svelte-reactivity
   readonly #given = new Set<string>();
   readonly #ended: () => void;
 
-  // Rows depend on which blocks stream, not on their text: a batch of text alone leaves them as they are.
-  // Of an earlier part only what was said is shown: what waits and runs belongs to the end.
+  // Rows depend on which blocks stream, not on their text: a text-only batch does not recompute them. An
+  // earlier part shows only its messages: waiting and running items belong to the end.
   #messages = $derived(this.away?.messages ?? this.state?.messages);
   #turns = $derived(this.state?.turns);
   #shownTurns = $derived(this.away?.turns ?? this.#turns);
@@ -107,8 +108,8 @@ export class Conversation {
   readonly status = $derived(this.state?.info.status ?? "idle");
   readonly busy = $derived(this.status === "running" || this.status === "waiting");
   /**
-   * Another one whenever the tasks may be others: a turn began or ended, or the session began anew with a fresh
-   * snapshot, as it does after going to another task.
+   * Changes whenever the steps may have changed: a turn started or ended, or the session restarted with a fresh
+   * snapshot, as after a restore.
    */
   readonly taskMoment = $derived.by(() => {
     const last = this.#turns?.at(-1);
@@ -123,7 +124,7 @@ export class Conversation {
     this.begin();
   }
 
-  /** (Re)opens the session. */
+  /** (Re)subscribes to the session. */
   begin(): void {
     this.#following?.stop();
     this.problem = null;
@@ -145,7 +146,7 @@ export class Conversation {
       ended: () => this.#ended(),
       fault: (error) => {
         this.problem = error;
-        // The person opens it anew.
+        // The person reopens it.
         return "wait";
       },
     });
@@ -166,15 +167,15 @@ export class Conversation {
     this.timeAt = null;
   }
 
-  /** Whether another session can go on from a message of this one. */
+  /** Whether a session can branch from a message of this one. */
   readonly mayBranch = $derived(this.state !== null && this.state.info.source !== "demo" && this.state.fork === null);
 
-  /** What the model said and did in a turn, as far as it is shown. */
+  /** Returns the loaded messages of the model in a turn. */
   answersOf(turn: string): readonly Message[] {
     return (this.#messages ?? []).filter((message) => message.turn === turn && message.role === "assistant");
   }
 
-  /** Loads the page before the first message that is shown. */
+  /** Loads the page before the first loaded message. */
   async loadEarlier(): Promise<void> {
     const part = this.away;
     const first = (part ?? this.state)?.messages[0];
@@ -191,7 +192,7 @@ export class Conversation {
     }
   }
 
-  /** While an earlier part is read: loads the page after it. Where that reaches what was there, both become one. */
+  /** Loads the page after an earlier part; joins them once it reaches the newest messages. */
   async loadLater(): Promise<void> {
     const part = this.away;
     const last = part?.messages.at(-1);
@@ -208,7 +209,7 @@ export class Conversation {
     }
   }
 
-  /** Brings a message into view; of what is not loaded, the part around it. */
+  /** Scrolls to a message; loads the part around it if needed. */
   async jump(message: string): Promise<void> {
     const shown = (part: { messages: readonly Message[] } | null): boolean =>
       part?.messages.some((known) => known.id === message) ?? false;
@@ -228,13 +229,13 @@ export class Conversation {
     this.target = { message };
   }
 
-  /** Back to the newest messages. */
+  /** Returns to the newest messages. */
   comeBack(): void {
     this.away = null;
     this.target = null;
   }
 
-  /** Shows a part: apart from the newest messages, or joined with them where the two meet. */
+  /** Shows a part: apart from the newest messages, or joined with them if the two meet. */
   #show(part: Part, later: boolean): void {
     const first = this.state?.messages[0];
     const meets = first && part.messages.some((message) => message.id === first.id);
@@ -247,7 +248,7 @@ export class Conversation {
     this.#following?.change((state) => prepend(state, page));
   }
 
-  /** Brings a message into view as soon as the session is there. */
+  /** Scrolls to a message once the session is loaded. */
   jumpWhenOpen(message: string): void {
     this.#wanted = message;
   }
@@ -261,12 +262,12 @@ export class Conversation {
   stop = (): Promise<boolean> => this.#try(call("sessions", "stop", { session: this.id }));
   retry = (): Promise<boolean> => this.#try(call("sessions", "retry_turn", { session: this.id }));
 
-  /** Ends a command that runs in the background. */
+  /** Stops a background command. */
   stopCommand(handle: string): Promise<boolean> {
     return this.#try(call("sessions", "stop_command", { session: this.id, handle }));
   }
 
-  /** Answers a question, once: what is pressed after that is no second answer, unless the first did not arrive. */
+  /** Answers a question, once: later presses are ignored unless the first answer failed to arrive. */
   async answer(question: string, answer: Answer): Promise<boolean> {
     if (this.#given.has(question)) return true;
     this.#given.add(question);
@@ -296,7 +297,7 @@ export class Conversation {
     return this.#try(call("sessions", "set_effort", { session: this.id, effort }));
   }
 
-  /** What going on with another model would cost; null when that cannot be told. */
+  /** Estimates the cost of switching to another model; null if unknown. */
   async estimateSwitch(model: string): Promise<SwitchCost | null> {
     return call("sessions", "estimate_switch", { session: this.id, model }).catch(() => null);
   }
@@ -311,17 +312,17 @@ export class Conversation {
     return taken;
   }
 
-  /** The model calls of a turn, oldest first. */
+  /** Returns the model calls of a turn, oldest first. */
   async callsOf(turn: string): Promise<readonly BilledCall[]> {
     return (await call("ledger", "calls_of_turn", { session: this.id, turn })).calls;
   }
 
-  /** What a turn that ended cost; null before that was read. */
+  /** Returns the cost of an ended turn; null until loaded. */
   costOf(turn: TurnView): Spending | null {
     return this.#costs.get(costKey(turn)) ?? null;
   }
 
-  /** Reads what a turn that ended cost, once. Where it cannot be read the line goes without; its details say why. */
+  /** Loads the cost of an ended turn, once. On failure the row omits it; its details show the reason. */
   async readCost(turn: TurnView): Promise<void> {
     const key = costKey(turn);
     if (this.#asked.has(key)) return;
@@ -333,12 +334,12 @@ export class Conversation {
     }
   }
 
-  /** How many files the task of a turn changed; null before it is known. */
+  /** Returns the number of files a turn changed; null until loaded. */
   changedBy(turn: string): number | null {
     return this.#changed.get(turn) ?? null;
   }
 
-  /** Reads what the tasks changed, once for each moment. Where it cannot be read nothing is said of it. */
+  /** Loads the changes of the steps, once per moment. On failure nothing is shown. */
   async readTasks(): Promise<void> {
     const moment = this.taskMoment;
     if (this.#tasksRead === moment) return;
@@ -353,12 +354,12 @@ export class Conversation {
     }
   }
 
-  /** The person works in the page; the agent's next act in it waits. */
+  /** Hands the page to the person; the agent's next action in it waits. */
   takePage(): Promise<boolean> {
     return this.#try(call("browser", "take_page", { session: this.id }));
   }
 
-  /** The agent goes on in the page. */
+  /** Returns the page to the agent. */
   giveBackPage(): Promise<boolean> {
     return this.#try(call("browser", "give_back_page", { session: this.id }));
   }
@@ -378,7 +379,7 @@ export class Conversation {
   }
 }
 
-/** A turn that was tried again ends anew and costs more. */
+/** Returns a turn's cache key: a retried turn ends again and costs more. */
 function costKey(turn: TurnView): string {
   return `${turn.id} ${turn.ended_at ?? ""}`;
 }

@@ -1,12 +1,12 @@
-/** A damaged database: Octo did not start, and what can take its place. */
+/** A damaged database: Octo did not start, and its possible replacements. */
 import { call } from "$lib/ipc";
 import type { DatabaseBackup } from "$lib/ipc/types";
 import { Doing } from "./doing.svelte";
 
 export class Damage extends Doing<"looking" | "replacing"> {
-  /** Whether it is known yet what there is. */
+  /** Whether the replacements are known. */
   looked = $state(false);
-  /** The newest backup that can be used. */
+  /** The newest usable backup. */
   backup = $state.raw<DatabaseBackup | null>(null);
 
   look(): Promise<void> {
@@ -16,13 +16,16 @@ export class Damage extends Doing<"looking" | "replacing"> {
     });
   }
 
-  /** Sets the damaged database aside for the backup, or for an empty one; where it is then, null where that failed. */
+  /**
+   * Moves the damaged database away and replaces it with the backup or an empty one; returns its new path, or null on
+   * failure.
+   */
   async replace(): Promise<string | null> {
     let aside: string | null = null;
     await this.while("replacing", async () => {
       aside = (await call("home", "replace_database", { backup: this.backup?.path ?? null })).aside;
     });
-    // What was looked at may be gone.
+    // The inspected copy may have been removed.
     if (aside === null) await this.#lookAgain();
     return aside;
   }

@@ -1,18 +1,18 @@
-/** Which of the window's dialogs are open, and what its parts are asked to open. */
+/** The window's open dialogs, and requests to open parts of the window. */
 import { host } from "$lib/ipc";
 import type { SessionInfo } from "$lib/ipc/types";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
 
 class Dialogs {
-  /** The session that is to be exported. */
+  /** The session to export. */
   exporting = $state.raw<SessionInfo | null>(null);
-  /** The session on screen whose title is to be written anew. */
+  /** The session on screen whose title is being edited. */
   renaming = $state<string | null>(null);
-  /** The file a session is to be imported from. */
+  /** The file to import a session from. */
   importing = $state<string | null>(null);
 
-  /** Lets the person pick the file of a session and shows what is in it. */
+  /** Lets the person pick a session file and previews it. */
   async import(): Promise<void> {
     try {
       const reply = await host({ type: "pick_files", start: preferences.userHome || null });
@@ -23,5 +23,5 @@ class Dialogs {
   }
 }
 
-/** The window's dialogs. */
+/** This window's dialogs. */
 export const dialogs = new Dialogs();

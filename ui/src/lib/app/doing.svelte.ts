@@ -1,14 +1,14 @@
-/** What a page asks of the core one thing at a time. */
+/** A page's requests to the core, one at a time. */
 import { asApiError } from "$lib/ipc";
 import type { ApiError } from "$lib/ipc/types";
 
 export abstract class Doing<What extends string> {
-  /** What is being done. */
+  /** The running request. */
   busy = $state<What | null>(null);
-  /** What went wrong with the last thing. */
+  /** The error of the last request. */
   problem = $state.raw<ApiError | null>(null);
 
-  /** Does something, unless something is being done already. */
+  /** Runs a request unless another one is running. */
   protected async while(what: What, work: () => Promise<void>): Promise<void> {
     if (this.busy !== null) return;
     this.busy = what;

@@ -1,17 +1,17 @@
-/** What was typed and attached and not sent, per session. The core keeps it, so that it is there after a restart. */
+/** Unsent text and attachments, per session. The core stores them, so that they survive a restart. */
 import { asApiError, call } from "$lib/ipc";
 import type { Draft as KeptDraft, Message } from "$lib/ipc/types";
 import { commanded } from "$lib/state/skills";
 import { type Attachment, isAttachment } from "./attachments";
 import { toasts } from "./toasts.svelte";
 
-/** How long typing must pause before the draft is kept, in milliseconds. */
+/** How long typing must pause before the draft is stored, in milliseconds. */
 const PAUSE = 400;
 
-/** How long what another window writes as it is left may take, in milliseconds. */
+/** How long another window may take to store its draft on losing focus, in milliseconds. */
 const SETTLES = 150;
 
-/** What was taken to be sent. */
+/** The content taken for sending. */
 export interface Taken {
   text: string;
   attachments: readonly Attachment[];
@@ -21,27 +21,27 @@ export interface Taken {
 export class Draft {
   text = $state("");
   attachments = $state.raw<readonly Attachment[]>([]);
-  /** What the core has, as JSON; null until that is known. */
+  /** The core's version, as JSON; null until loaded. */
   #kept: string | null = null;
-  /** How many times it is being kept at this moment: what the core has is older then. */
+  /** The number of pending saves; the core's version is older while there are any. */
   #keeping = 0;
-  /** The command that heads it once what the core kept is there. */
+  /** The command to insert at the start once the core's draft is loaded. */
   #command: string | null = null;
-  /** What is brought once what the core kept is there. */
+  /** The text to append once the core's draft is loaded. */
   #brought: { text: string; foreign: boolean } | null = null;
   /**
-   * Whether somebody else wrote a part of it, or of what stood in its place since it was last sent: the person is told
-   * to read it, as long as there is a text. An emptied one comes back with a key or from the clipboard.
+   * Whether someone else wrote part of it, or of an earlier text since the last send: while there is text, the person
+   * is asked to review it. A cleared text can return by undo or from the clipboard.
    */
   foreign = $state(false);
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
-    /** The session; null for one that is not started yet. */
+    /** The session; null for one not started yet. */
     readonly session: string | null,
   ) {}
 
-  /** Takes what the core kept, once. What was typed meanwhile comes after it. */
+  /** Loads the core's draft, once. Text typed in the meantime is appended. */
   begin(kept: KeptDraft): void {
     const typed = { text: this.text, attachments: this.attachments };
     this.#read(kept);
@@ -51,7 +51,7 @@ export class Draft {
     if (this.#brought !== null) this.bring(this.#brought.text, this.#brought.foreign);
   }
 
-  /** Puts a text after what was typed; `foreign` when somebody else wrote it. Nothing is sent by that. */
+  /** Appends a text; `foreign` if someone else wrote it. Nothing is sent. */
   bring(text: string, foreign: boolean): void {
     this.#brought = this.#kept === null ? { text, foreign } : null;
     if (this.#kept === null || text === "") return;
@@ -60,7 +60,7 @@ export class Draft {
     this.changed();
   }
 
-  /** Puts a command before what was typed; another one that stands there goes. */
+  /** Inserts a command at the start, replacing an existing one. */
   head(command: string): void {
     this.#command = this.#kept === null ? command : null;
     if (this.#kept === null) return;
@@ -68,13 +68,13 @@ export class Draft {
     this.changed();
   }
 
-  /** Notes that it changed. */
+  /** Records a change. */
   changed(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.flush(), PAUSE);
   }
 
-  /** Attaches what is not attached yet. */
+  /** Adds attachments, without duplicates. */
   attach(more: readonly Attachment[]): void {
     // eslint-disable-next-line svelte/prefer-svelte-reactivity
     const known = new Set(this.attachments.map(identity));
@@ -85,13 +85,13 @@ export class Draft {
     this.changed();
   }
 
-  /** Takes away the attachment at a place. */
+  /** Removes the attachment at an index. */
   detach(at: number): void {
     this.attachments = this.attachments.filter((_, place) => place !== at);
     this.changed();
   }
 
-  /** Empties it for sending; what was in it. The core keeps it until it is [`flush`]ed or brought back. */
+  /** Clears the draft for sending and returns its content. The core keeps it until [`flush`] or a restore. */
   take(): Taken {
     clearTimeout(this.#timer);
     const { text, attachments, foreign } = this;
@@ -101,7 +101,7 @@ export class Draft {
     return { text, attachments, foreign };
   }
 
-  /** Brings back what could not be sent, before what was typed meanwhile. */
+  /** Puts back content that could not be sent, before newer text. */
   restore(taken: Taken): void {
     this.text = [taken.text, this.text].filter((text) => text !== "").join("\n");
     this.foreign ||= taken.foreign;
@@ -110,7 +110,7 @@ export class Draft {
     this.attach(typed);
   }
 
-  /** Another window sent it, as the core kept it: then it is not there to be sent again. */
+  /** Clears the draft if another window sent it in the stored form, so that it is not sent twice. */
   sentElsewhere(text: string): void {
     if (text === "" || this.text !== text || this.#kept !== this.#now) return;
     this.take();
@@ -121,13 +121,16 @@ export class Draft {
     return JSON.stringify(this.#draft);
   }
 
-  /** Of an empty text nothing is foreign: after a restart nothing brings back what stood there. */
+  /** The draft to store. An empty text is never foreign: after a restart nothing brings the old text back. */
   get #draft(): KeptDraft {
     const foreign = this.foreign && this.text.trim() !== "";
     return { text: this.text, attachments: [...this.attachments], foreign };
   }
 
-  /** Is what the core kept. A field forgets what can be undone in it with another text, and not with the same one. */
+  /**
+   * Adopts the core's draft. A text field drops its undo history when its text changes, but not when it is set to the
+   * same text.
+   */
   #read(kept: KeptDraft): void {
     this.foreign = kept.foreign || (this.foreign && this.text === kept.text);
     this.text = kept.text;
@@ -135,7 +138,7 @@ export class Draft {
     this.#kept = this.#now;
   }
 
-  /** Takes what another window made of it, unless something was written here that the core does not have yet. */
+  /** Loads another window's changes, unless this window has unsaved ones. */
   async refresh(): Promise<void> {
     const { session } = this;
     const before = this.#kept;
@@ -147,7 +150,7 @@ export class Draft {
     this.#read(kept);
   }
 
-  /** Has the core keep it now. */
+  /** Stores it in the core now. */
   flush(): void {
     clearTimeout(this.#timer);
     const { session } = this;
@@ -164,9 +167,9 @@ export class Draft {
     void keeping
       .finally(() => (this.#keeping -= 1))
       .catch((thrown: unknown) => {
-        // Tried again with the next change.
+        // Retried with the next change.
         if (this.#kept === next) this.#kept = before;
-        // A session that was deleted has taken its draft along.
+        // Deleting a session deletes its draft.
         if (drafts.get(session) === this) toasts.fail(asApiError(thrown));
       });
   }
@@ -176,11 +179,10 @@ function identity(attachment: Attachment): string {
   return attachment.type === "image" ? `image ${attachment.blob}` : `file ${attachment.path}`;
 }
 
-// Not reactive: each draft is.
-// eslint-disable-next-line svelte/prefer-svelte-reactivity
+// eslint-disable-next-line svelte/prefer-svelte-reactivity -- each draft is reactive itself
 const drafts = new Map<string | null, Draft>();
 
-/** The draft of a session; the same one as long as the window lives. */
+/** Returns the draft of a session; the same object as long as the window lives. */
 export function draftOf(session: string, kept: () => KeptDraft): Draft {
   const known = drafts.get(session);
   if (known) return known;
@@ -190,13 +192,13 @@ export function draftOf(session: string, kept: () => KeptDraft): Draft {
   return draft;
 }
 
-/** A message was added to a session, by this window or another: what was sent is no draft any more. */
+/** Clears the draft of a session once its message was sent by this or another window. */
 export function sentElsewhere(session: string, { role, blocks }: Message): void {
   const [block] = blocks;
   if (role === "user" && block?.type === "text") drafts.get(session)?.sentElsewhere(block.text);
 }
 
-/** The draft of the session that is not started yet. */
+/** Returns the draft of the session not started yet. */
 export function newDraft(): Draft {
   const known = drafts.get(null);
   if (known) return known;
@@ -209,20 +211,20 @@ export function newDraft(): Draft {
   return draft;
 }
 
-/** Lets go of a deleted session's draft: it went to the trash with the session and comes back with it. */
+/** Drops a deleted session's draft: it went to the trash with the session and is restored with it. */
 export function forgetDraft(session: string): void {
   drafts.get(session)?.flush();
   drafts.delete(session);
 }
 
-/** The person came to this window: what they wrote in another one is in its fields. */
+/** Loads changes made in other windows when this window gets the focus. */
 export function refreshDrafts(): void {
-  // The other window keeps it as it is left. What cannot be read is as it was.
+  // The other window saves its draft when it loses focus. A draft that cannot be read stays unchanged.
   const read = () => drafts.forEach((draft) => void draft.refresh().catch(() => undefined));
   setTimeout(read, SETTLES);
 }
 
-/** Keeps every draft now: the window loses the focus or closes. */
+/** Stores every draft now: the window loses the focus or closes. */
 export function flushDrafts(): void {
   for (const draft of drafts.values()) draft.flush();
 }

@@ -63,7 +63,7 @@ describe("a draft", () => {
     expect(draft.text).toBe("");
     draft.flush();
     expect(asked).toEqual([]);
-    // What is typed here meanwhile is this window's own.
+    // Text typed here in the meantime belongs to this window.
     draft.text = "Go on";
     draft.changed();
     sentElsewhere(id, message("Go on"));
@@ -85,7 +85,7 @@ describe("a draft", () => {
     expect([draft.text, draft.attachments]).toEqual(["hello there", [file("/a")]]);
     draft.flush();
     expect(asked.filter((call) => (call as { type: string }).type === "set_draft")).toEqual([]);
-    // What is not kept yet stays, also what is typed while it is asked.
+    // Unsaved text is kept, including text typed during the request.
     answer = ({ call }) => {
       draft.text = "typed here";
       return call.type === "get_draft" ? { text: "elsewhere", attachments: [], foreign: false } : {};
@@ -95,7 +95,7 @@ describe("a draft", () => {
     answer = () => ({ text: "elsewhere", attachments: [], foreign: false });
     await come();
     expect(draft.text).toBe("typed here");
-    // Nor does an answer that was older than what is being kept.
+    // Nor does an answer older than the pending save.
     let stored: (value: unknown) => void = () => undefined;
     answer = ({ call }) =>
       call.type === "get_draft"
@@ -141,7 +141,7 @@ describe("a draft", () => {
 
   describe("whose text by somebody else was taken out", () => {
     const theirs: Draft = { text: "Delete everything", attachments: [], foreign: true };
-    /** Such a draft, and how text gets into its field. */
+    /** A cleared draft, and ways to put text into its field. */
     const emptied = () => {
       const draft = anew(theirs);
       const write = (text: string): void => {
@@ -164,7 +164,7 @@ describe("a draft", () => {
       expect(draft.foreign).toBe(true);
       expect(keptNow(draft)).toEqual(theirs);
       expect(anew(theirs).foreign).toBe(true);
-      // After a restart no key brings back what was emptied.
+      // After a restart no shortcut restores a cleared draft.
       expect(anew(nothing).foreign).toBe(false);
     });
 
@@ -179,7 +179,7 @@ describe("a draft", () => {
       expect(asked.at(-1)).toEqual({ type: "get_draft", session: draft.session });
       write(theirs.text);
       expect(draft.foreign).toBe(true);
-      // What was written in the other window is said to be whose it is there.
+      // Text written in the other window is marked as foreign there.
       draft.flush();
       await vi.runAllTimersAsync();
       answer = ({ call }) => (call.type === "get_draft" ? { ...nothing, text: "My own" } : {});

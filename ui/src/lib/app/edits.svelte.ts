@@ -1,10 +1,10 @@
-/** Texts of the library that were changed and not saved. They outlive the page: whoever goes away finds them again. */
+/** Unsaved edits of library texts. They outlive the page, so that returning to it finds them. */
 import { SvelteMap } from "svelte/reactivity";
 
-/** A text that is edited. */
+/** A text being edited. */
 export class Edit {
   text = $state("");
-  /** What it began with. */
+  /** The text before the edit. */
   base: string;
 
   constructor(base: string) {
@@ -17,10 +17,10 @@ export class Edit {
   }
 }
 
-/** The texts that are edited, by what they are of. */
+/** The edited texts, by key. */
 export const edits = new SvelteMap<string, Edit>();
 
-/** Begins to edit a text, or goes on where one was left. */
+/** Starts editing a text, or resumes its edit. */
 export function edit(key: string, base: string): Edit {
   const known = edits.get(key);
   if (known) return known;

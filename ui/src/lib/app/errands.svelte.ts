@@ -1,4 +1,4 @@
-/** What came from outside the page: links, files, the tray, the system. Each is carried out once. */
+/** Open requests from outside the page: links, files, the tray, the system. Each is handled once. */
 import { call, host, onErrand } from "$lib/ipc";
 import type { Closing, Errand, WayBack } from "$lib/ipc/types";
 import { lookUp } from "$lib/words/words.svelte";
@@ -8,20 +8,20 @@ import { ownWindow } from "./own-window";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** What is told or asked over whatever page is shown. */
+/** Requests handled on top of the current page. */
 const STAYS: ReadonlySet<Errand["type"]> = new Set(["ask_closing", "update_found", "refused"]);
 
 class Errands {
-  /** The person is asked what closing the window is to do, and told what brings it back where it is hidden. */
+  /** Set while asking about the action of the close button; tells how to bring a hidden window back. */
   closing = $state<WayBack | null>(null);
-  /** A file of skills that is to be looked at; null once somebody looks. */
+  /** A skill file to preview; null once a page has picked it up. */
   skills = $state<string | null>(null);
   #begun = false;
-  /** What would lead away from the first run, until that is over. */
+  /** Requests that would leave onboarding, deferred until it ends. */
   #held: Errand[] = [];
   #seen: string | null | undefined;
 
-  /** Carries out what came and what comes; once the page can. */
+  /** Handles pending and future requests, once the page is ready. */
   begin(): void {
     if (this.#begun) return;
     this.#begun = true;
@@ -38,12 +38,12 @@ class Errands {
     }
   }
 
-  /** Carries out what waited for the end of the first run. */
+  /** Handles the requests deferred during onboarding. */
   async release(): Promise<void> {
     for (const errand of this.#held.splice(0)) await this.run(errand);
   }
 
-  /** Carries out one; once the first run is over, where it leads to another page. */
+  /** Handles one request; if it leads to another page, only after onboarding. */
   async run(errand: Errand): Promise<void> {
     if (navigation.place.page === "welcome" && !STAYS.has(errand.type)) {
       this.#held.push(errand);
@@ -61,7 +61,7 @@ class Errands {
         navigation.tasks();
         return;
       case "open_settings":
-        // A page has a name among the words.
+        // A valid page has a title among the words.
         if (lookUp(`settings.page.${errand.page}`) === null) navigation.settings();
         else navigation.settings(errand.page as SettingsPage);
         return;
@@ -73,7 +73,7 @@ class Errands {
         this.closing = errand.back;
         return;
       case "update_found":
-        // Rare: not part of what loads at start.
+        // Rare, so not part of the startup bundle.
         (await import("./updates.svelte")).updates.found(errand.offer);
         return;
       case "refused":
@@ -93,23 +93,23 @@ class Errands {
     }
   }
 
-  /** Tells which session is on screen, so that no notice tells of it. */
+  /** Reports the session on screen, so that no notice is shown for it. */
   look(session: string | null): void {
     if (session === this.#seen) return;
     this.#seen = session;
     host({ type: "look", window: ownWindow.number, session }).catch(() => {
-      // A notice too many does no harm.
+      // An extra notice does no harm.
       this.#seen = undefined;
     });
   }
 
-  /** What closing is to do from now on, and does now; null to stay. */
+  /** Sets the action of the close button and runs it now; null cancels. */
   async close(choice: Exclude<Closing, "ask"> | null): Promise<void> {
     const back = this.closing;
     this.closing = null;
     try {
       const { desktop, welcomed } = preferences.settings ?? {};
-      // In the first run there is no palette to quit by: where there is no tray either, it is asked each time.
+      // Onboarding has no palette to quit from: without a tray it asks every time.
       const lasting = welcomed === true || back === "tray";
       if (choice !== null && desktop && lasting) await preferences.change({ desktop: { ...desktop, closing: choice } });
       await host({ type: choice === null ? "stay_open" : choice === "hide" ? "hide_window" : "quit" });
@@ -119,5 +119,5 @@ class Errands {
   }
 }
 
-/** The window's errands. */
+/** This window's open requests. */
 export const errands = new Errands();

@@ -1,17 +1,17 @@
-/** What is looked for in the list: words, and which sessions are meant. */
+/** The search of the session list: words and a filter. */
 import { call } from "$lib/ipc";
 import type { SessionFilter, SessionHit, SessionInfo } from "$lib/ipc/types";
 import { untrack } from "svelte";
 import { toasts } from "./toasts.svelte";
 
-/** How many lines a page of what was found has. */
+/** The number of rows of a result page. */
 const PAGE = 100;
-/** How many hits are asked for, titles among them: the most the core gives. */
+/** The number of requested hits, including titles: the core's maximum. */
 const HITS = 100;
-/** How long typing pauses before texts are searched, in milliseconds; titles are searched at once. */
+/** How long typing must pause before texts are searched, in milliseconds; titles are searched at once. */
 const PAUSE = 150;
 
-/** Whether a filter lets everything through. */
+/** Returns whether a filter matches everything. */
 export function isEmpty(filter: SessionFilter): boolean {
   return Object.values(filter).every((value) => value === undefined);
 }
@@ -19,26 +19,26 @@ export function isEmpty(filter: SessionFilter): boolean {
 export class Finding {
   query = $state("");
   filter = $state.raw<SessionFilter>({});
-  /** Sessions whose title fits, as far as they are loaded; with no words, all the filter lets through. */
+  /** The loaded sessions whose titles match; without words, all that match the filter. */
   sessions = $state.raw<readonly SessionInfo[]>([]);
   total = $state(0);
-  /** The sessions in whose texts the words are. */
+  /** The sessions whose texts contain the words. */
   hits = $state.raw<readonly SessionHit[]>([]);
-  /** Whether there are more hits than these. */
+  /** Whether there are more hits than shown. */
   cut = $state(false);
-  /** Set while the first answers to what is looked for now are awaited: titles, which are shown meanwhile, and texts. */
+  /** Set while the first results of the current query are pending: titles, which are shown meanwhile, and texts. */
   looking = $state(false);
   readonly #words = $derived(this.query.trim());
-  /** Whether anything is looked for at all. */
+  /** Whether a search is active. */
   readonly active = $derived(this.#words !== "" || !isEmpty(this.filter));
-  /** What was looked for last, what of it is not answered yet, and when its texts are searched; null when nothing was. */
+  /** The last query, its pending parts, and the time of its text search; null without one. */
   #looked: { query: string; filter: SessionFilter; titles: boolean; texts: boolean; due: number } | null = null;
   #round = 0;
-  /** Which search of texts was asked for last, and which one is shown. */
+  /** The number of the text search requested last, and of the one displayed. */
   #search = { asked: 0, shown: 0 };
   #loading = false;
 
-  /** Looks again; the function returned ends it. What came of an earlier look is never shown after a later one. */
+  /** Searches again and returns a function that cancels it. Results of an earlier search never replace later ones. */
   look(): () => void {
     const [query, filter, active] = [this.#words, this.filter, this.active];
     const round = ++this.#round;
@@ -60,13 +60,13 @@ export class Finding {
     const fail = (error: unknown): void => {
       if (looked === this.#looked) toasts.fail(error);
     };
-    // Where only the list changed, nobody should lose their place in it.
+    // If only the list changed, the scroll position is kept.
     void untrack(() => this.#read(round, looked.titles ? "first_page" : "as_far")).catch(fail);
     if (query === "") {
       this.#show([]);
       return () => undefined;
     }
-    // A list that changes all the time does not put the first search off.
+    // A constantly changing list must not delay the first search.
     const pause = looked.texts && looked.due > now ? looked.due - now : PAUSE;
     const timer = setTimeout(() => {
       const nth = ++this.#search.asked;
@@ -85,7 +85,7 @@ export class Finding {
   #show(found: readonly SessionHit[]): void {
     const hits = found.filter((hit) => hit.message !== null);
     this.cut = found.length >= HITS;
-    // The one over tells that there are more than are shown.
+    // The one extra hit shows that there are more.
     this.hits = this.cut ? hits.slice(0, -1) : hits;
   }
 
@@ -95,7 +95,7 @@ export class Finding {
     this.looking = this.#looked.titles || this.#looked.texts;
   }
 
-  /** Reads the sessions from the first one on: one page, or as far as they were loaded. */
+  /** Loads the sessions from the start: one page, or as many as were loaded. */
   async #read(round: number, how: "first_page" | "as_far"): Promise<void> {
     const query = { query: this.#words, filter: this.filter, limit: PAGE };
     const sessions: SessionInfo[] = [];
@@ -111,7 +111,7 @@ export class Finding {
     this.#answered("titles");
   }
 
-  /** Loads a further page of sessions. */
+  /** Loads another page of sessions. */
   async more(): Promise<void> {
     if (this.#loading || this.sessions.length >= this.total) return;
     this.#loading = true;
@@ -126,7 +126,7 @@ export class Finding {
       if (round !== this.#round) return;
       const known = this.sessions.map((info) => info.id);
       this.sessions = [...this.sessions, ...page.sessions.filter((info) => !known.includes(info.id))];
-      // A page without anything new is the end, whatever was counted before.
+      // A page without new sessions is the end, whatever the previous count.
       this.total = page.sessions.length === 0 ? this.sessions.length : page.total;
     } catch (error) {
       toasts.fail(error);
@@ -135,7 +135,7 @@ export class Finding {
     }
   }
 
-  /** Forgets the words and the filter. */
+  /** Clears the words and the filter. */
   clear(): void {
     this.query = "";
     this.filter = {};

@@ -8,7 +8,7 @@ import { toasts } from "./toasts.svelte";
 const COUNT = 350;
 let title = "old";
 let offsets: number[] = [];
-/** The searches of texts that were asked for, in their order, and how they are answered. */
+/** The text searches in order of request, with ways to answer them. */
 let texts: { call: { query: string; limit: number }; done(answer: unknown): void; failed(error: unknown): void }[] = [];
 const transport: Transport = {
   request: ({ call }) => {
@@ -31,7 +31,7 @@ beforeEach(() => {
   toasts.list = [];
   useTransport(transport);
 });
-/** Hits in so many texts after so many titles. */
+/** Returns hits in `count` texts after `titles` titles. */
 const hits = (count: number, titles = 0) => ({
   hits: Array.from({ length: titles + count }, (_, at) => {
     const hit = { info: { id: `${at}` }, message: at < titles ? null : `m${at}`, snippet: "", marks: [] };
@@ -44,14 +44,14 @@ const searched = async (count = 1) => {
   if (!last) throw new Error("no search");
   return last;
 };
-/** Looks as the sidebar does: the look before ends. */
+/** Searches as the sidebar does: the previous search is cancelled. */
 let end: () => void = () => undefined;
 function look(finding: Finding): void {
   end();
   end = finding.look();
 }
 afterEach(() => end());
-/** What was asked for has been answered and taken. */
+/** Waits until the answers have been processed. */
 const settled = () => new Promise((resolve) => setTimeout(resolve));
 const read = (finding: Finding, count: number) => vi.waitFor(() => expect(finding.sessions.length).toBe(count));
 
@@ -72,7 +72,7 @@ it("keeps what was found as far as it was loaded when only the list changed", as
   await vi.waitFor(() => expect(finding.sessions[0]?.title).toBe("new"));
   expect([finding.sessions.length, finding.sessions[299]?.title]).toEqual([300, "new"]);
   expect(offsets).toEqual([0, 100, 200]);
-  // What was loaded meanwhile is kept too.
+  // Pages loaded in the meantime are kept too.
   look(finding);
   await finding.more();
   await vi.waitFor(() => expect(offsets.at(-1)).toBe(300));
@@ -112,7 +112,7 @@ it("looks until titles and texts have answered, and shows the titles meanwhile",
   search.done(hits(30, 2));
   await vi.waitFor(() => expect(finding.looking).toBe(false));
   expect([finding.total, finding.hits.length, finding.cut]).toEqual([COUNT, 30, false]);
-  // A filter has no words to be looked for in texts.
+  // A filter alone has no words to search texts for.
   finding.query = "";
   finding.filter = { source: "task" };
   look(finding);
@@ -156,7 +156,7 @@ it("searches texts in time though the list changes all the while", async () => {
     look(finding);
   }, 40);
   const search = await searched().finally(() => clearInterval(changing));
-  // What was asked before the last change still answers what is looked for.
+  // A request sent before the last list change still answers the query.
   search.done(hits(3));
   await vi.waitFor(() => expect(finding.hits.length).toBe(3));
 });

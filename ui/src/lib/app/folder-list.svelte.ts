@@ -1,4 +1,4 @@
-/** The list of sessions by the folders they work in: which folders there are, and what is in those that are open. */
+/** The session list by folder: the folders, and the sessions of the open ones. */
 import { call } from "$lib/ipc";
 import type { SessionFolder, SessionInfo } from "$lib/ipc/types";
 import { grouped } from "$lib/state/list";
@@ -6,21 +6,21 @@ import { SvelteSet } from "svelte/reactivity";
 import { library } from "./library.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** How many sessions of a folder are read at once. */
+/** The number of sessions of a folder loaded at once. */
 const PAGE = 50;
-/** For how long changes of the list are gathered before the folders are read again, in milliseconds. */
+/** How long list changes are gathered before the folders are reloaded, in milliseconds. */
 const GATHER = 200;
 
-/** What is known of an open folder. */
+/** The loaded part of an open folder. */
 interface Shelf {
   readonly sessions: readonly SessionInfo[];
-  /** How many the core has, those that stand apart counted too. */
+  /** The core's total, including sessions listed separately. */
   readonly total: number;
 }
 
 class FolderList {
   folders = $state.raw<readonly SessionFolder[]>([]);
-  /** Set once they were read. */
+  /** Set once the folders are loaded. */
   known = $state(false);
   readonly #open = new SvelteSet<string>();
   #shelves = $state.raw<ReadonlyMap<string, Shelf>>(new Map());
@@ -30,7 +30,7 @@ class FolderList {
     return this.#open.has(path);
   }
 
-  /** What is shown of a folder: what waits for the person and what is pinned stands above all folders. */
+  /** Returns the listed sessions of a folder: waiting and pinned ones are above all folders. */
   sessionsOf(path: string): readonly SessionInfo[] {
     return (this.#shelves.get(path)?.sessions ?? []).filter((info) => info.status !== "waiting" && !info.pinned);
   }
@@ -40,14 +40,14 @@ class FolderList {
     return shelf !== undefined && shelf.sessions.length < shelf.total;
   }
 
-  /** The sessions in the order they are shown. */
+  /** The sessions in display order. */
   get inView(): readonly SessionInfo[] {
     const apart = grouped(library.sessions, 0).filter(({ name }) => name === "needs_you" || name === "pinned");
     const open = this.folders.filter(({ path }) => this.isOpen(path));
     return [...apart.flatMap(({ sessions }) => sessions), ...open.flatMap(({ path }) => this.sessionsOf(path))];
   }
 
-  /** Reads everything that is shown, in a moment; the function returned takes that back. */
+  /** Schedules a reload of everything shown; the returned function cancels it. */
   look(): () => void {
     const timer = setTimeout(() => void this.#read(), this.known ? GATHER : 0);
     return () => clearTimeout(timer);
@@ -58,7 +58,7 @@ class FolderList {
     try {
       const { folders } = await call("sessions", "list_folders", {});
       if (round !== this.#round) return;
-      // What was used last is what is looked for first.
+      // The folder used last is the most likely target.
       if (!this.known && folders[0]) this.#open.add(folders[0].path);
       this.folders = folders;
       this.known = true;
@@ -72,7 +72,7 @@ class FolderList {
     }
   }
 
-  /** A folder's sessions from the first one on: as far as they were read, or a page further. */
+  /** Loads a folder's sessions from the start: as many as were loaded, or one page more. */
   async #shelf(path: string, how: "as_far" | "further"): Promise<Shelf> {
     const had = this.#shelves.get(path)?.sessions.length ?? 0;
     const wanted = Math.max(PAGE, how === "further" ? had + PAGE : had);
@@ -91,14 +91,14 @@ class FolderList {
     return { sessions, total };
   }
 
-  /** Opens a folder, or closes it. */
+  /** Opens or closes a folder. */
   async toggle(path: string): Promise<void> {
     if (this.#open.delete(path)) return;
     this.#open.add(path);
     await this.more(path);
   }
 
-  /** Reads a page of a folder's sessions further. */
+  /** Loads another page of a folder's sessions. */
   async more(path: string): Promise<void> {
     try {
       const shelf = await this.#shelf(path, "further");
@@ -109,5 +109,5 @@ class FolderList {
   }
 }
 
-/** The window's list by folders. */
+/** This window's list by folder. */
 export const folderList = new FolderList();

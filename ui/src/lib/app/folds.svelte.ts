@@ -1,14 +1,13 @@
-/** What the person opened and closed by hand in transcripts. */
+/** The rows the person opened and closed in transcripts. */
 import { SvelteMap } from "svelte/reactivity";
 
-/** Where it is kept between runs whether reasoning is shown; only a preference, losing it is harmless. */
+/** The storage key of the reasoning preference; losing it is harmless. */
 const REASONING = "octo.reasoning";
 
-// Not reactive: each map is.
-// eslint-disable-next-line svelte/prefer-svelte-reactivity
+// eslint-disable-next-line svelte/prefer-svelte-reactivity -- each map is reactive itself
 const bySession = new Map<string, SvelteMap<string, boolean>>();
 
-/** What is open or closed by hand in a session, by row; the same map as long as the window lives. */
+/** Returns the rows opened or closed in a session, by key; the same map as long as the window lives. */
 export function foldsOf(session: string): SvelteMap<string, boolean> {
   const known = bySession.get(session) ?? new SvelteMap<string, boolean>();
   bySession.set(session, known);
@@ -18,7 +17,7 @@ export function foldsOf(session: string): SvelteMap<string, boolean> {
 class ReasoningShown {
   #chosen = $state<boolean | null>(null);
 
-  /** Whether reasoning is open where nothing else was chosen by hand: in every session, also after a restart. */
+  /** Whether reasoning is open by default: in every session, also after a restart. */
   get open(): boolean {
     return this.#chosen ?? localStorage.getItem(REASONING) === "open";
   }
@@ -29,5 +28,5 @@ class ReasoningShown {
   }
 }
 
-/** Whether thinking is worth seeing to the person. */
+/** Whether the person wants to see reasoning. */
 export const reasoningShown = new ReasoningShown();

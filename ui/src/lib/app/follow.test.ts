@@ -21,7 +21,7 @@ const listed = (seq: number): Update => ({
   },
 });
 
-/** The subscriptions that were begun, oldest first. */
+/** The subscriptions made, oldest first. */
 let begun: { deliver: (...batch: Update[]) => void; ended: boolean }[] = [];
 let refused = false;
 const transport: Transport = {
@@ -97,7 +97,7 @@ describe("after a fault", () => {
     latest().deliver(snapshot(1));
     latest().deliver(fault);
     expect(faults).toBe(2);
-    // From the shortest wait again.
+    // Starts from the shortest delay again.
     const count = begun.length;
     expect(await at(1_000)).toBe(count + 1);
   });

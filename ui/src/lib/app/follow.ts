@@ -1,32 +1,32 @@
-/** Keeps a state current from a subscription; begins again with a fresh snapshot when something was missed. */
+/** Keeps a state current from a subscription; resubscribes for a fresh snapshot when updates were missed. */
 import { subscribe } from "$lib/ipc";
 import type { ApiError, Topic, Update } from "$lib/ipc/types";
 import type { Outcome } from "$lib/state/outcome";
 
-/** How long to wait before a subscription that missed something twice in a row begins again, in milliseconds. */
+/** How long to wait before resubscribing when updates were missed twice in a row, in milliseconds. */
 const PAUSE = 500;
-/** How long to wait after a fault, in milliseconds: twice as long after each one, up to the last. */
+/** How long to wait after a fault, in milliseconds; doubles up to the last. */
 const AFTER_FAULT = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000] as const;
 
-/** What follows a fault: the subscription begins again by itself, or waits until someone begins another one. */
+/** The reaction to a fault: resubscribe automatically, or wait for an explicit call. */
 export type AfterFault = "again" | "wait";
 
-/** What whoever follows is told. */
+/** The callbacks of a follower. */
 export interface Follower<S> {
   state(state: S): void;
   ended(): void;
-  /** It failed. Where it begins again by itself that is told once, until it works. */
+  /** Called on a fault. With automatic retries it is called once until the subscription works again. */
   fault(error: ApiError): AfterFault;
 }
 
-/** A state that is being kept current. */
+/** A state being kept current. */
 export interface Following<S> {
-  /** Changes the state by something that is not an update, for example a page that was loaded. */
+  /** Changes the state by something other than an update, for example a loaded page. */
   change(change: (state: S) => S): void;
   stop(): void;
 }
 
-/** Follows `topic` until it is stopped. */
+/** Follows `topic` until stopped. */
 export function follow<S>(
   topic: Topic,
   apply: (state: S | null, update: Update) => Outcome<S | null>,
@@ -53,7 +53,7 @@ export function follow<S>(
       (batch) => {
         const before = state;
         for (const update of batch) {
-          // What still comes on a subscription that missed something is part of the next snapshot.
+          // Later events of a subscription that missed some are part of the next snapshot.
           if (missed || over) return;
           const outcome = apply(state, update);
           if (outcome.type === "applied") {

@@ -1,17 +1,17 @@
-/** Octo's own folder: what it takes, a copy of it, and its end. */
+/** Octo's home: its size, its backup and its deletion. */
 import { call, host } from "$lib/ipc";
 import type { Diagnostics, HomeBackup, HomeErased, HomeSizes } from "$lib/ipc/types";
 import { Doing } from "./doing.svelte";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** Lets the person pick a folder; null when they did not. */
+/** Opens a folder picker; returns null if it was cancelled. */
 export async function pick(): Promise<string | null> {
   const reply = await host({ type: "pick_folder", start: preferences.userHome || null });
   return reply.type === "folder" ? reply.path : null;
 }
 
-/** Shows something in the system's file browser. */
+/** Shows a path in the system's file browser. */
 export function reveal(path: string): void {
   void host({ type: "reveal", path }).catch((error: unknown) => toasts.fail(error));
 }
@@ -21,14 +21,14 @@ export class HomeData extends Doing<"measuring" | "copying" | "erasing"> {
   backup = $state.raw<HomeBackup | null>(null);
   erased = $state.raw<HomeErased | null>(null);
 
-  /** Measures it. */
+  /** Measures the home. */
   measure(): Promise<void> {
     return this.while("measuring", async () => {
       this.sizes = await call("home", "measure_home", {});
     });
   }
 
-  /** Copies it into a folder the person picks. */
+  /** Backs it up into a folder the person picks. */
   backUp(): Promise<void> {
     return this.while("copying", async () => {
       const to = await pick();
@@ -38,7 +38,7 @@ export class HomeData extends Doing<"measuring" | "copying" | "erasing"> {
     });
   }
 
-  /** Ends and deletes everything. Nothing answers afterwards. */
+  /** Stops Octo and deletes everything. No request is answered afterwards. */
   erase(): Promise<void> {
     return this.while("erasing", async () => {
       this.erased = await call("home", "erase_home", { confirm: preferences.home });
@@ -46,10 +46,10 @@ export class HomeData extends Doing<"measuring" | "copying" | "erasing"> {
   }
 }
 
-/** A report of the state: made, looked at, written. */
+/** A diagnostic report: created, previewed, saved. */
 export class Report extends Doing<"making" | "saving"> {
   made = $state.raw<Diagnostics | null>(null);
-  /** Where it was written. */
+  /** The path it was saved to. */
   saved = $state<string | null>(null);
 
   make(): Promise<void> {
@@ -59,7 +59,7 @@ export class Report extends Doing<"making" | "saving"> {
     });
   }
 
-  /** Writes what is shown into a folder the person picks. */
+  /** Saves the report on screen into a folder the person picks. */
   save(): Promise<void> {
     return this.while("saving", async () => {
       const { made } = this;

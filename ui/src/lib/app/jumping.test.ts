@@ -13,7 +13,7 @@ const message = (n: number): Message => ({
   blocks: [{ type: "text", text: `words ${n}` }],
   meta: { origin: "person", at: n },
 });
-/** Messages from one place to before another, as the core gives them. */
+/** Returns the messages of a range as the core gives them; `to` is exclusive. */
 function page(from: number, to: number): TranscriptPage {
   const [first, end] = [Math.max(0, from), Math.min(COUNT, to)];
   const messages = Array.from({ length: Math.max(0, end - first) }, (_, at) => message(first + at));
@@ -102,7 +102,7 @@ describe("a jump into a conversation of ten thousand messages", () => {
     expect(here.target).toEqual({ message: id(5_000) });
     expect(shown(here)).toContain(5_000);
     expect(shown(here).length).toBe(200);
-    // What is there already is not read again.
+    // A loaded part is not read again.
     await here.jump(id(5_010));
     expect(asked).toHaveLength(1);
     await here.jump(id(COUNT - 10));
@@ -135,7 +135,7 @@ describe("a jump into a conversation of ten thousand messages", () => {
     here.comeBack();
     expect(shown(here).at(-1)).toBe(COUNT);
     expect(here.target).toBeNull();
-    // Sending comes back by itself.
+    // Sending returns to the end.
     await here.jump(id(10));
     await here.send([{ type: "text", text: "x" }]);
     expect(here.away).toBeNull();

@@ -1,4 +1,4 @@
-/** What Octo has learned, kept current: when skills and memories changed, and how many suggestions wait. */
+/** The state of skills and memories, kept current: a revision and the number of pending suggestions. */
 import type { LibraryState } from "$lib/ipc/types";
 import { apply } from "$lib/state/knowledge";
 import { type Following, follow } from "./follow";
@@ -8,7 +8,7 @@ class Knowledge {
   #state = $state.raw<LibraryState | null>(null);
   #following: Following<LibraryState> | undefined;
 
-  /** (Re)begins to follow it. */
+  /** (Re)subscribes. */
   begin(): void {
     this.#following?.stop();
     this.#following = follow<LibraryState>({ type: "library" }, apply, {
@@ -21,16 +21,16 @@ class Knowledge {
     });
   }
 
-  /** Another number whenever a skill, a suggestion or a memory changed: what was read is read again. */
+  /** A revision that changes with every skill, suggestion or memory, so that readers reload. */
   get revision(): number {
     return this.#state?.revision ?? 0;
   }
 
-  /** How many suggestions wait for the person. */
+  /** The number of suggestions waiting for the person. */
   get suggestions(): number {
     return this.#state?.suggestions ?? 0;
   }
 }
 
-/** The window's knowledge of what was learned. */
+/** This window's library state. */
 export const knowledge = new Knowledge();

@@ -1,4 +1,4 @@
-/** The list of sessions with what can be done to each. */
+/** The list of sessions and the actions on each. */
 import { call } from "$lib/ipc";
 import type { BranchPoint, SessionInfo, Trouble, Update } from "$lib/ipc/types";
 import { type ListState, apply, extend, grouped } from "$lib/state/list";
@@ -7,17 +7,17 @@ import { forgetDraft } from "./drafts.svelte";
 import { type Following, follow } from "./follow";
 import { toasts } from "./toasts.svelte";
 
-/** How many lines a page of the list has. */
+/** The number of rows of a list page. */
 const PAGE = 100;
 
 class Library {
   #state = $state.raw<ListState | null>(null);
   #loading = false;
   #following: Following<ListState> | undefined;
-  /** Those that were deleted while the window lived: asked when one goes there. */
+  /** Sessions deleted during the window's life, for navigation. */
   readonly #gone = new Set<string>();
 
-  /** (Re)begins to follow the list; resolves with the first snapshot, and rejects when there is none. */
+  /** (Re)subscribes; resolves with the first snapshot, and rejects if there is none. */
   begin(): Promise<void> {
     this.#following?.stop();
     return new Promise((resolve, reject) => {
@@ -30,7 +30,7 @@ class Library {
         },
         ended: () => undefined,
         fault: (error) => {
-          // Whoever began it says so, and begins it anew.
+          // A session started in this window announces itself and resubscribes.
           if (!begun) {
             reject(error);
             return "wait";
@@ -50,7 +50,7 @@ class Library {
     return update;
   }
 
-  /** Whether a session was deleted meanwhile. One that is not listed may only not be loaded. */
+  /** Returns whether a session was deleted in the meantime. An unlisted one may just not be loaded. */
   isGone(id: string): boolean {
     return this.#gone.has(id);
   }
@@ -59,12 +59,12 @@ class Library {
     return this.#state?.sessions ?? [];
   }
 
-  /** The sessions in the order the sidebar shows them. */
+  /** The sessions in sidebar order. */
   get inView(): readonly SessionInfo[] {
     return grouped(this.sessions, Date.now()).flatMap((group) => group.sessions);
   }
 
-  /** Why a session cannot be stored at present; null when nothing is the matter. */
+  /** Returns why a session cannot be stored at present; null if it can. */
   trouble(id: string): Trouble | null {
     return this.#state?.troubles.get(id) ?? null;
   }
@@ -73,7 +73,7 @@ class Library {
     return this.#state !== null && this.#state.sessions.length < this.#state.total;
   }
 
-  /** Loads a further page of the list. */
+  /** Loads another page of the list. */
   async more(): Promise<void> {
     if (this.#loading || !this.hasMore) return;
     this.#loading = true;
@@ -87,13 +87,13 @@ class Library {
     }
   }
 
-  /** The person looks at a session: what happened in it is read, in every window. */
+  /** Marks a session as read in every window. */
   markRead(id: string): void {
-    // What cannot be marked now stays unread, which says so.
+    // If marking fails, the session stays visibly unread.
     void call("sessions", "mark_read", { session: id }).catch(() => undefined);
   }
 
-  /** A new session with the conversation of another one up to a place; null when there is none. */
+  /** Creates a session with another one's conversation up to a point; null on failure. */
   async branch(id: string, at: BranchPoint): Promise<SessionInfo | null> {
     try {
       return await call("transcripts", "branch_session", { session: id, at });
@@ -111,7 +111,7 @@ class Library {
     await this.#try(call("sessions", "pin_session", { session: id, pinned }));
   }
 
-  /** Deletes to the trash and offers the way back. */
+  /** Moves a session to the trash and offers to undo it. */
   async remove(id: string, restored: (info: SessionInfo) => void): Promise<boolean> {
     if (!(await this.#try(call("sessions", "delete_session", { session: id })))) return false;
     forgetDraft(id);
@@ -136,5 +136,5 @@ class Library {
   }
 }
 
-/** The window's list of sessions. */
+/** This window's list of sessions. */
 export const library = new Library();

@@ -1,9 +1,9 @@
-/** Links are opened in the person's browser, after they have seen where they lead. */
+/** Links open in the person's browser after they have seen the target. */
 import { host } from "$lib/ipc";
 import { toasts } from "./toasts.svelte";
 
 class Links {
-  /** The link that was clicked, while the person decides. */
+  /** The clicked link, while the person decides. */
   asked = $state.raw<{ url: string; at: DOMRect } | null>(null);
 
   ask(url: string, from: Element): void {
@@ -17,5 +17,5 @@ class Links {
   }
 }
 
-/** The window's links. */
+/** This window's links. */
 export const navigationLinks = new Links();

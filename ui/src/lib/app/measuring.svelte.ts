@@ -1,20 +1,20 @@
-/** Timing the connected models, one after the other, until done or stopped. */
+/** Speed tests of the connected models, one after the other, until done or stopped. */
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, ModelSpeed } from "$lib/ipc/types";
 import { SvelteMap } from "svelte/reactivity";
 import { toasts } from "./toasts.svelte";
 
-/** What timing a model gave. */
+/** The result of a model's speed test. */
 export type Measured = { type: "speed"; speed: ModelSpeed } | { type: "failed"; error: ApiError };
 
 class Measuring {
-  /** The model being timed. */
+  /** The model being tested. */
   now = $state<string | null>(null);
-  /** By model; kept until it is timed again. */
+  /** Results by model; kept until its next test. */
   readonly results = new SvelteMap<string, Measured>();
   #stopped = false;
 
-  /** Times the models of these ids in this order. */
+  /** Tests the models with these ids in this order. */
   async all(models: readonly string[]): Promise<void> {
     if (this.now !== null) return;
     this.#stopped = false;
@@ -42,10 +42,10 @@ class Measuring {
   }
 }
 
-/** The window's measuring. */
+/** This window's speed tests. */
 export const measuring = new Measuring();
 
-/** Tokens a second after the first byte; null where that cannot be told. */
+/** Returns the tokens per second after the first byte; null if unknown. */
 export function rate({ first_byte_ms, total_ms, output_tokens }: ModelSpeed): number | null {
   const streamed = total_ms - first_byte_ms;
   return output_tokens === null || streamed <= 0 ? null : (output_tokens * 1000) / streamed;

@@ -1,4 +1,4 @@
-/** What Octo remembers, and the two files every session starts with. */
+/** Octo's memories, and the two files every session starts with. */
 import { baseName } from "$lib/format/figures";
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, MemoryCard, MemorySheet, PersonaFile, PersonaKind } from "$lib/ipc/types";
@@ -11,20 +11,20 @@ import { offerBack } from "./restoring";
 import type { Reading } from "./timeline.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** What the right side shows. */
+/** The content of the right pane. */
 export type MemoryLook =
   | { readonly type: "persona"; readonly kind: PersonaKind }
   | { readonly type: "memory"; readonly file: string }
   | { readonly type: "new" };
 
-/** A memory that is edited; a new one began with no file and no version. */
+/** A memory being edited; a new one has no file and no version. */
 export class MemoryEdit {
   topic = $state("");
   description = $state("");
   body = $state("");
-  /** What it began with. */
+  /** The text before the edit. */
   base = $state.raw<MemoryText>({ topic: "", description: "", body: "" });
-  /** The version it is a change of. */
+  /** The version the edit is based on. */
   version = $state<string | null>(null);
   /** Why it could not be saved. */
   problem = $state.raw<ApiError | null>(null);
@@ -33,7 +33,7 @@ export class MemoryEdit {
     if (sheet) this.take(sheet);
   }
 
-  /** Begins with what the file says. */
+  /** Starts from the file's content. */
   take(sheet: MemorySheet): void {
     this.base = textOf(sheet);
     ({ topic: this.topic, description: this.description, body: this.body } = this.base);
@@ -45,21 +45,21 @@ export class MemoryEdit {
     return { topic: this.topic, description: this.description, body: this.body };
   }
 
-  /** Whether there is something of it that is not in the file. */
+  /** Whether the edit differs from the file. */
   get unsaved(): boolean {
     return !same(this.text, this.base);
   }
 }
 
-/** The words of a memory. */
+/** Returns the text of a memory. */
 export function textOf(sheet: MemorySheet): MemoryText {
   return { topic: sheet.card.topic, description: sheet.card.description, body: sheet.body };
 }
 
-/** Memories that were edited and not saved, by file; the new one is of none. They outlive the page. */
+/** Unsaved edits of memories, by file; the new one has no file. They outlive the page. */
 const memoryEdits = new SvelteMap<string | null, MemoryEdit>();
 
-/** The page of memories while it is open. */
+/** The state of the memories page while it is open. */
 export class Memorybook {
   memories = $state.raw<readonly MemoryCard[]>([]);
   persona = $state.raw<readonly PersonaFile[]>([]);
@@ -72,7 +72,7 @@ export class Memorybook {
   #turn = 0;
   #sheetTurn = 0;
 
-  /** Reads everything that is shown, again. */
+  /** Reloads everything on the page. */
   async refresh(): Promise<void> {
     const turn = ++this.#turn;
     try {
@@ -95,17 +95,17 @@ export class Memorybook {
     this.look = { type: "persona", kind };
   }
 
-  /** Shows nothing of the list. */
+  /** Deselects the list entry. */
   close(): void {
     this.look = null;
   }
 
-  /** Goes through SOUL.md, USER.md and the memories in a conversation. */
+  /** Starts a conversation that reviews SOUL.md, USER.md and the memories. */
   curate(): void {
     navigation.command("onboard", navigation.folder);
   }
 
-  /** Begins a new memory, or goes on with the one that was begun. */
+  /** Starts a new memory, or resumes its edit. */
   begin(): void {
     if (!memoryEdits.has(null)) memoryEdits.set(null, new MemoryEdit(null));
     this.look = { type: "new" };
@@ -129,12 +129,12 @@ export class Memorybook {
     }
   }
 
-  /** Reads the memory that is shown again. */
+  /** Reloads the selected memory. */
   async again(): Promise<void> {
     if (this.look?.type === "memory") await this.#read(this.look.file);
   }
 
-  /** What is being edited of a file; null while nothing is. */
+  /** Returns the edit of a file; null without one. */
   edit(file: string | null): MemoryEdit | null {
     return memoryEdits.get(file) ?? null;
   }
@@ -143,13 +143,13 @@ export class Memorybook {
     if (!memoryEdits.has(sheet.card.file)) memoryEdits.set(sheet.card.file, new MemoryEdit(sheet));
   }
 
-  /** Lets what was typed go. */
+  /** Discards an edit. */
   drop(file: string | null): void {
     memoryEdits.delete(file);
     if (file === null && this.look?.type === "new") this.close();
   }
 
-  /** Writes a memory. What was typed stays where it cannot be written, for whatever reason. */
+  /** Saves a memory. On any failure the edit is kept. */
   async save(file: string | null): Promise<boolean> {
     const edit = memoryEdits.get(file);
     if (!edit || this.busy) return false;
@@ -172,7 +172,7 @@ export class Memorybook {
       return true;
     } catch (error) {
       edit.problem = asApiError(error);
-      // It may have been changed meanwhile: what it says now is shown beside what was typed.
+      // It may have changed in the meantime: shows the current text next to the edit.
       await this.again();
       return false;
     } finally {
@@ -180,7 +180,7 @@ export class Memorybook {
     }
   }
 
-  /** Puts a memory into the trash and offers the way back. */
+  /** Moves a memory to the trash and offers to undo it. */
   async remove(card: MemoryCard): Promise<void> {
     if (this.busy) return;
     this.busy = true;
@@ -199,7 +199,7 @@ export class Memorybook {
     }
   }
 
-  /** Writes SOUL.md or USER.md and offers the way back; nothing at all brings Octo's own words back. */
+  /** Saves SOUL.md or USER.md and offers to undo it; an empty text restores Octo's default. */
   async savePersona(kind: PersonaKind, text: string, how: "written" | "taken_back" = "written"): Promise<void> {
     if (this.busy) return;
     this.busy = true;
@@ -208,7 +208,7 @@ export class Memorybook {
       this.persona = (await call("memory", "save_persona", { kind, text })).files;
       edits.delete(personaKey(kind));
       const file = t(`persona.${kind}`);
-      // What was emptied lies in the trash.
+      // The emptied text is in the trash.
       if (how === "written" && before && before.text.trim() !== "" && text.trim() === "")
         await offerBack("file", [baseName(before.path)], t("persona.emptied", { file }));
       else {
@@ -223,7 +223,7 @@ export class Memorybook {
   }
 }
 
-/** What the edited text of SOUL.md or USER.md is kept by. */
+/** Returns the edit key of SOUL.md or USER.md. */
 export function personaKey(kind: PersonaKind): string {
   return `persona ${kind}`;
 }

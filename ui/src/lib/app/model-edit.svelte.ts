@@ -1,4 +1,4 @@
-/** A model while the person fills it in: tested without being saved, saved without being tested. */
+/** A model form: it can be tested without saving and saved without testing. */
 import { asApiError, call } from "$lib/ipc";
 import type {
   ApiError,
@@ -14,17 +14,17 @@ import type {
 import { preferences } from "./preferences.svelte";
 import { CUSTOM, presets } from "./presets.svelte";
 
-/** The provider a new model is offered from. */
+/** The provider preselected for a new model. */
 const FIRST = "anthropic";
 
-/** A header while the person fills it in. */
+/** A header being edited. */
 export interface HeaderEdit {
-  /** Tells it from the others, whatever its name becomes. */
+  /** Identifies the row independently of its name. */
   readonly key: number;
   name: string;
-  /** What was typed; empty keeps the saved value. */
+  /** The typed value; empty keeps the saved one. */
   value: string;
-  /** Where its saved value is; null for a new one. */
+  /** Where the saved value is stored; null for a new header. */
   readonly saved: KeyState | null;
 }
 
@@ -34,17 +34,17 @@ export class ModelEdit {
   address = $state("");
   model = $state("");
   key = $state("");
-  /** Headers beside Octo's own. */
+  /** Headers in addition to Octo's own. */
   headers = $state<HeaderEdit[]>([]);
   #added = 0;
-  /** What the last test or save said. */
+  /** The result of the last test or save. */
   check = $state.raw<ModelCheck | null>(null);
-  /** Whether that was a test of the model. */
+  /** Whether that result is of a test. */
   tested = $state(false);
   busy = $state<"test" | "save" | "names" | null>(null);
-  /** The models the provider said it has; null before it was asked. */
+  /** The models listed by the provider; null until requested. */
   names = $state.raw<readonly string[] | null>(null);
-  /** The model servers of this machine; null before they were looked for. */
+  /** The model servers of this machine; null until detected. */
   local = $state.raw<readonly LocalServer[] | null>(null);
   looking = $state(false);
   readonly entry: ModelEntry | null;
@@ -74,7 +74,7 @@ export class ModelEdit {
     this.check = null;
   }
 
-  /** Whether a header keeps the value that was saved: its name is the same, and nothing was typed. */
+  /** Returns whether a header keeps its saved value: same name and nothing typed. */
   keeps(header: HeaderEdit): boolean {
     const known = this.entry?.headers.find(({ name }) => name === header.name.trim().toLowerCase());
     return header.value === "" && known !== undefined && known.value.type !== "missing";
@@ -89,7 +89,7 @@ export class ModelEdit {
     );
   }
 
-  /** Reads the providers, and for a new model takes the first one. Servers are only looked for where that is asked. */
+  /** Loads the providers and preselects one for a new model. Servers are only detected on request. */
   async begin(): Promise<void> {
     try {
       await presets.read();
@@ -102,19 +102,19 @@ export class ModelEdit {
     if (first && this.address === "") this.choose(first);
   }
 
-  /** Takes a provider: its usual address and its first model. */
+  /** Selects a provider with its default address and first model. */
   choose(preset: PresetInfo): void {
     this.preset = preset.id;
     this.address = preset.addresses[0]?.url ?? "";
     this.protocol = preset.protocol;
     this.names = null;
-    // What was typed for one provider is not for another.
+    // A key typed for one provider must not reach another.
     this.key = "";
     this.headers = this.headers.filter(({ saved }) => saved !== null).map((header) => ({ ...header, value: "" }));
     this.call(preset.default_model ?? "");
   }
 
-  /** Takes a server of this machine as it was found. */
+  /** Selects a detected local server. */
   take(server: LocalServer): void {
     this.preset = server.preset;
     this.address = server.base_url;
@@ -124,7 +124,7 @@ export class ModelEdit {
     this.call(server.models[0] ?? "");
   }
 
-  /** Names the model; a provider may speak another protocol for it. */
+  /** Sets the model; a provider may use another protocol for it. */
   call(model: string): void {
     this.model = model;
     this.check = null;
@@ -137,7 +137,7 @@ export class ModelEdit {
     this.check = null;
   }
 
-  /** What is known of the model as it is named now; null when it is not in the provider's list. */
+  /** The known facts about the named model; null if the provider does not list it. */
   get facts(): ModelFacts | null {
     const name = this.model.trim();
     const listed = presets.find(this.preset)?.models.find((model) => model.name === name);
@@ -179,14 +179,17 @@ export class ModelEdit {
     };
   }
 
-  /** The draft as it is now, and whether an answer about a part of it still is one: the person may change it meanwhile. */
+  /**
+   * Returns the current draft, and a check whether an answer about a part of it is still valid: the person may edit it
+   * in the meantime.
+   */
   #asking(part: (draft: ModelDraft) => unknown): readonly [draft: ModelDraft, still: () => boolean] {
     const now = (): string => JSON.stringify([this.preset, part(this.#draft())]);
     const asked = now();
     return [this.#draft(), () => now() === asked];
   }
 
-  /** Looks for model servers on this machine. */
+  /** Detects model servers on this machine. */
   async look(): Promise<void> {
     this.looking = true;
     try {
@@ -197,11 +200,11 @@ export class ModelEdit {
     this.looking = false;
   }
 
-  /** Asks the provider which models it has. */
+  /** Requests the provider's list of models. */
   async ask(): Promise<void> {
     this.busy = "names";
     this.check = null;
-    // Which model is named meanwhile is nothing to whoever is asked for all of them.
+    // Changing the model name does not invalidate a request for the list of models.
     const [draft, still] = this.#asking(({ model: _, ...place }) => place);
     try {
       const { models } = await call("models", "list_remote_models", { draft });
@@ -212,7 +215,7 @@ export class ModelEdit {
     this.busy = null;
   }
 
-  /** Asks the model for one word; nothing is saved. */
+  /** Asks the model for one word; saves nothing. */
   async test(): Promise<void> {
     this.busy = "test";
     this.check = null;
@@ -232,7 +235,7 @@ export class ModelEdit {
     this.busy = null;
   }
 
-  /** Saves; the entry, or null when that failed. */
+  /** Saves the model; returns the entry, or null on failure. */
   async save(): Promise<ModelEntry | null> {
     this.busy = "save";
     try {
@@ -256,7 +259,7 @@ export class ModelEdit {
   }
 }
 
-/** How a provider is spoken to about a model: by the longest beginning of its name that has a protocol. */
+/** Returns a provider's protocol for a model: that of the longest matching name prefix. */
 export function protocolOf(preset: PresetInfo, model: string): Protocol {
   const name = model.trim().toLowerCase();
   const begins = Object.keys(preset.spoken).filter((begin) => name.startsWith(begin));

@@ -136,7 +136,7 @@ describe("a new model", () => {
 });
 
 describe("an answer that comes after the draft changed", () => {
-  /** Lets an answer come when it is wanted. */
+  /** Holds back an answer until it is released. */
   function later(): (how: "taken" | "refused", value: unknown) => void {
     let take: (value: unknown) => void = () => undefined;
     let refuse: (error: unknown) => void = () => undefined;
@@ -217,7 +217,7 @@ describe("headers", () => {
       ["x-tenant", true],
       ["x-team", false],
     ]);
-    // A row that was added and left empty is none.
+    // An added but empty row counts as no row.
     edit.addHeader();
     expect([edit.changed, await said(edit)]).toEqual([false, undefined]);
   });

@@ -1,4 +1,4 @@
-/** What is on screen. */
+/** The current page of the window. */
 import { type Trail, stepped, visited } from "$lib/state/trail";
 import { Conversation } from "./conversation.svelte";
 import { newDraft } from "./drafts.svelte";
@@ -6,7 +6,7 @@ import { library } from "./library.svelte";
 import { ownWindow } from "./own-window";
 import { preferences } from "./preferences.svelte";
 
-/** The pages of settings. */
+/** The pages of the settings. */
 export type SettingsPage =
   | "models"
   | "general"
@@ -22,7 +22,7 @@ export type SettingsPage =
   | "data"
   | "about";
 
-/** A place in the window. */
+/** A page of the window. */
 export type Place =
   | { page: "welcome" }
   | { page: "new"; folder: string | null }
@@ -35,19 +35,19 @@ export type Place =
   | { page: "trash" }
   | { page: "settings"; section: SettingsPage };
 
-/** A place as it is come back to: a session by its id, at the message it was opened at. The first run is none. */
+/** A history entry: a session by its id, at the message it was opened at. Onboarding has none. */
 type Kept =
   Exclude<Place, { page: "welcome" | "session" }> | { page: "session"; session: string; message: string | null };
 
-/** Where the last place is kept between runs; only a hint, losing it is harmless. */
+/** The storage key of the last session; only a hint, losing it is harmless. */
 const LAST = "octo.last-session";
 
 class Navigation {
   place = $state.raw<Place>({ page: "new", folder: null });
   sideOpen = $state(true);
-  /** Raised to put the focus into the search field. */
+  /** Incremented to focus the search field. */
   searchAsked = $state(0);
-  /** Where one was before the settings. */
+  /** The page before the settings. */
   #before: Place | null = null;
   #trail: Trail<Kept> = { spots: [], at: -1 };
 
@@ -61,7 +61,7 @@ class Navigation {
     if (this.place.page === "session") this.place.conversation.close();
   }
 
-  /** Opens a session, and a message in it. */
+  /** Opens a session, optionally at a message. */
   session(id: string, message: string | null = null): void {
     this.#trail = visited(this.#trail, { page: "session", session: id, message });
     if (this.place.page === "session" && this.place.conversation.id === id) {
@@ -71,17 +71,17 @@ class Navigation {
     this.#leave();
     const conversation = new Conversation(id, () => this.home(id));
     this.place = { page: "session", conversation };
-    // Windows beside the first are for a moment.
+    // Only the first window persists; further windows are temporary.
     if (ownWindow.number === 0) localStorage.setItem(LAST, id);
     if (message) conversation.jumpWhenOpen(message);
   }
 
-  /** A session that is not started yet, in a folder where one is meant. */
+  /** Opens the new-session page, optionally for a folder. */
   fresh(folder: string | null = null): void {
     this.#go({ page: "new", folder });
   }
 
-  /** A session that is not started yet, with a command at the start of its message. */
+  /** Opens the new-session page with a command at the start of the message. */
   command(name: string, folder: string | null): void {
     newDraft().head(name);
     this.fresh(folder);
@@ -120,17 +120,17 @@ class Navigation {
     this.#go({ page: "settings", section });
   }
 
-  /** From the settings back to where one was before them. */
+  /** Returns from the settings to the page before them. */
   back(): void {
     const before = this.#before;
     if (before === null || before.page === "welcome") this.home();
     else if (before.page === "session") this.session(before.conversation.id);
-    // The folder it began with may have been changed since: what was chosen is kept.
+    // The initial folder may have changed since: the person's choice is kept.
     else if (before.page === "new") this.fresh();
     else this.#go(before);
   }
 
-  /** To the nearest place one was at before this one, or after it; what was deleted meanwhile is left out. */
+  /** Goes to the nearest earlier or later history entry, skipping deleted sessions. */
   step(way: "back" | "forward"): void {
     const trail = stepped(this.#trail, way, (spot) => spot.page !== "session" || !library.isGone(spot.session));
     const spot = trail?.spots[trail.at];
@@ -139,14 +139,14 @@ class Navigation {
     else if (spot.page === "new") this.fresh();
     else if (spot.page === "settings") this.settings(spot.section);
     else this.#go(spot);
-    // Going there is no new place.
+    // Moving through the history adds no entry.
     this.#trail = trail;
   }
 
-  /** Where one comes back to: the session that was open last, else the newest, else a new one. */
+  /** Opens the default page: the session open last, else the newest, else a new one. */
   home(gone: string | null = null): void {
     const last = localStorage.getItem(LAST);
-    // The list may not know yet what is gone.
+    // The list may still contain the removed session.
     const sessions = library.sessions.filter((info) => info.id !== gone);
     const newest = sessions.toSorted((a, b) => b.updated_at - a.updated_at)[0];
     const known = sessions.find((info) => info.id === last) ?? newest;
@@ -159,7 +159,7 @@ class Navigation {
     return localStorage.getItem(LAST) !== null;
   }
 
-  /** Puts the focus into the search field, wherever one is. */
+  /** Focuses the search field on any page. */
   search(): void {
     if (this.place.page === "settings") this.back();
     else if (this.place.page === "welcome") this.home();
@@ -172,7 +172,7 @@ class Navigation {
     this.sideOpen = !this.sideOpen;
   }
 
-  /** The folder of the session on screen, else of the one that was open last, else the one used last. */
+  /** The folder of the session on screen, else of the one open last, else the one used last. */
   get folder(): string | null {
     const last = localStorage.getItem(LAST);
     const known = library.sessions.find((info) => info.id === (this.current?.id ?? last));
@@ -185,5 +185,5 @@ class Navigation {
   }
 }
 
-/** The window's navigation. */
+/** This window's navigation. */
 export const navigation = new Navigation();

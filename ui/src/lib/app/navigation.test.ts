@@ -6,7 +6,7 @@ import { library } from "./library.svelte";
 import { navigation } from "./navigation.svelte";
 
 const replayed = new Replayed();
-/** Where one is, in a word. */
+/** Returns the current page as a word. */
 const here = (): string => {
   const { place } = navigation;
   if (place.page === "session") return place.conversation.id;
@@ -26,7 +26,7 @@ it("goes back through what one was at, and forward again", () => {
   navigation.fresh("/somewhere");
   navigation.settings("rules");
   navigation.settings("data");
-  // The settings' own way back leads where it did, and is itself a step.
+  // The settings' own back button returns to the previous page and adds a history entry.
   navigation.back();
   const seen = [here()];
   for (let step = 0; step < 5; step += 1) {
@@ -34,12 +34,12 @@ it("goes back through what one was at, and forward again", () => {
     seen.push(here());
   }
   expect(seen).toEqual(["new", "settings data", "settings rules", "new", second, first]);
-  // The folder that was chosen stays, and a session is opened at its message again.
+  // The chosen folder stays, and a session reopens at its message.
   navigation.step("forward");
   expect(here()).toBe(second);
   navigation.step("forward");
   expect(navigation.place).toEqual({ page: "new", folder: null });
-  // From here on it is another way.
+  // From here the history takes another branch.
   navigation.trash();
   navigation.step("forward");
   expect(here()).toBe("trash");

@@ -15,7 +15,7 @@ const CRATES = {
 };
 const PACKAGES = [{ name: "svelte", version: "5.50.0", identifier: "MIT", text: MIT }];
 
-/** Serves lists by their names; what is not among them is missing. */
+/** Serves lists by name; any other request finds nothing. */
 function serve(lists: Record<string, () => Response>): void {
   vi.stubGlobal("fetch", (url: URL) => {
     const name = /([a-z]+)\.json$/.exec(url.pathname)?.[1] ?? "";

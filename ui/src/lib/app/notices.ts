@@ -1,16 +1,16 @@
-/** What Octo is built from, and under which licences. The lists are made with the build and lie beside the page. */
+/** The libraries Octo is built from and their licences. The build writes the lists next to the page. */
 
 /** A library that is part of Octo. */
 export interface Part {
   readonly name: string;
   readonly version: string;
-  /** The licence by its SPDX name; null where the library names none. */
+  /** The licence's SPDX identifier; null if the library names none. */
   readonly licence: string | null;
-  /** The texts of its licences; none where it came without. */
+  /** The texts of its licences; empty if it has none. */
   readonly texts: readonly string[];
 }
 
-/** The parts that are known, and whether a list was missing: a page may be built without the application. */
+/** The known parts, and whether a list was missing: a page may be built without the application. */
 export interface Notices {
   readonly parts: readonly Part[];
   readonly whole: boolean;
@@ -21,13 +21,13 @@ interface Crates {
   readonly texts: readonly string[];
 }
 
-/** As the page's bundler writes it. */
+/** The list as the page's bundler writes it. */
 type Packages = readonly { name: string; version: string; identifier: string | null; text?: string | null }[];
 
 async function read<T>(name: string): Promise<T | null> {
   try {
     const answer = await fetch(new URL(`notices/${name}.json`, document.baseURI));
-    // Some servers answer with a page where there is nothing.
+    // Some servers answer a missing file with an HTML page.
     return answer.ok ? ((await answer.json()) as T) : null;
   } catch {
     return null;

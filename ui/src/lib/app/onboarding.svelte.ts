@@ -1,4 +1,4 @@
-/** The first run while it is on screen. The core keeps the step and the answers, never a key, so that it goes on where it was left. */
+/** Onboarding while it is on screen. The core stores the step and the answers, never a key, so that it can resume. */
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, Onboarding, OnboardingStep, PersonaFile, PersonaKind } from "$lib/ipc/types";
 import { NOTHING, STEPS, after, before, beginning, isPlain } from "$lib/state/onboarding";
@@ -8,7 +8,7 @@ import { navigation } from "./navigation.svelte";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** How long typing must pause before the answers are kept, in milliseconds. */
+/** How long typing must pause before the answers are stored, in milliseconds. */
 const PAUSE = 400;
 
 export class OnboardingRun {
@@ -17,12 +17,12 @@ export class OnboardingRun {
   manner = $state<Onboarding["manner"]>("professional");
   mannerWords = $state("");
   about = $state("");
-  /** SOUL.md and USER.md as the person changed them; null while they follow the answers. */
+  /** SOUL.md and USER.md as edited by the person; null while they follow the answers. */
   soul = $state<string | null>(null);
   user = $state<string | null>(null);
   folder = $state("");
   readonly edit = new ModelEdit(null);
-  /** SOUL.md and USER.md as they are; null before they were read. */
+  /** The current SOUL.md and USER.md; null until loaded. */
   persona = $state.raw<readonly PersonaFile[] | null>(null);
   problem = $state.raw<ApiError | null>(null);
   saving = $state(false);
@@ -49,7 +49,7 @@ export class OnboardingRun {
     this.#kept = JSON.stringify(this.answers);
   }
 
-  /** What the core keeps. */
+  /** The stored answers. */
   get answers(): Onboarding {
     const { preset, protocol, address, model } = this.edit;
     return {
@@ -84,13 +84,13 @@ export class OnboardingRun {
     if (step) this.go(step);
   }
 
-  /** Has the answers kept once typing pauses. */
+  /** Stores the answers once typing pauses. */
   changed(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.flush(), PAUSE);
   }
 
-  /** Has them kept now. */
+  /** Stores them now. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     const onboarding = this.answers;
@@ -100,28 +100,28 @@ export class OnboardingRun {
     await preferences.change({ onboarding });
   }
 
-  /** It is over, finished or skipped. */
+  /** Ends onboarding, finished or skipped. */
   async end(): Promise<void> {
     clearTimeout(this.#timer);
     this.#over = true;
     await preferences.change({ welcomed: true, onboarding: { ...NOTHING } });
   }
 
-  /** Lets it rest, for the demo: the answers are there when it is opened again. */
+  /** Suspends it for the demo; the answers are kept for the next time. */
   async rest(): Promise<void> {
     clearTimeout(this.#timer);
     this.#over = true;
     await preferences.change({ welcomed: true, onboarding: { ...this.answers, step: null } });
   }
 
-  /** Leaves it, and goes where a session begins. */
+  /** Leaves it for the page where a session starts. */
   async leave(): Promise<void> {
     const { folder } = this;
     await this.end();
     navigation.fresh(folder.trim() === "" ? null : folder.trim());
   }
 
-  /** Reads SOUL.md and USER.md as they are. */
+  /** Loads the current SOUL.md and USER.md. */
   async readPersona(): Promise<void> {
     this.problem = null;
     try {
@@ -131,7 +131,7 @@ export class OnboardingRun {
     }
   }
 
-  /** SOUL.md as the answers have it; empty where Octo's own words hold. */
+  /** SOUL.md according to the answers; empty if Octo's default applies. */
   get proposedSoul(): string {
     if (isPlain({ name: this.name, manner: this.manner, soul: null })) return "";
     const name = this.name.trim();
@@ -141,12 +141,12 @@ export class OnboardingRun {
       .join("\n\n");
   }
 
-  /** What SOUL.md or USER.md would say. */
+  /** Returns the proposed SOUL.md or USER.md. */
   proposal(kind: PersonaKind): string {
     const written = kind === "soul" ? this.soul : this.user;
     if (written !== null) return written;
     const proposed = kind === "soul" ? this.proposedSoul : this.about.trim();
-    // What the person wrote earlier is theirs until they answer otherwise.
+    // The person's earlier text stays until they answer otherwise.
     return proposed === "" ? this.#present(kind) : proposed;
   }
 
@@ -163,7 +163,7 @@ export class OnboardingRun {
     return this.persona !== null && this.proposal(kind).trim() !== this.#present(kind).trim();
   }
 
-  /** Writes the two files as they are shown; whether that could be done. */
+  /** Saves the two files as shown; returns whether that succeeded. */
   async savePersona(): Promise<boolean> {
     if (this.saving) return false;
     this.saving = true;
@@ -183,7 +183,7 @@ export class OnboardingRun {
     }
   }
 
-  /** Starts a session with a message, and leaves the first run behind. */
+  /** Starts a session with a message and ends onboarding. */
   async start(text: string): Promise<boolean> {
     const { settings } = preferences;
     try {
@@ -204,7 +204,7 @@ export class OnboardingRun {
   }
 }
 
-/** Goes through the first run again, from its beginning; with what was answered where it was left before its end. */
+/** Restarts onboarding from its first step, keeping the answers if it was left before its end. */
 export async function setUpAgain(): Promise<void> {
   const begun = preferences.settings?.onboarding ?? NOTHING;
   await preferences.change({ onboarding: { ...begun, step: "language" } });

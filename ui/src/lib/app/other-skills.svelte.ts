@@ -1,27 +1,27 @@
-/** Skills of other agents: found, ticked, imported. Nothing is installed that was not ticked. */
+/** Skills of other agents: detected, selected, imported. Only selected ones are installed. */
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, IfNameTaken, OfferedSkill, OtherSkills, SkillsImported } from "$lib/ipc/types";
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
 
-/** What a skill of a folder is kept by. */
+/** Returns the key of a folder's skill. */
 export function keyOf(folder: OtherSkills, skill: OfferedSkill): string {
   return `${folder.offer} ${skill.name}`;
 }
 
 export class OtherSkillsImport {
-  /** The folders that hold any; null before they were looked for. */
+  /** The folders that contain skills; null until detected. */
   folders = $state.raw<readonly OtherSkills[] | null>(null);
   looking = $state(false);
   importing = $state(false);
   problem = $state.raw<ApiError | null>(null);
-  /** What came of the last import. */
+  /** The result of the last import. */
   done = $state.raw<SkillsImported | null>(null);
   readonly ticked = new SvelteSet<string>();
-  /** What happens to a skill of the person's with the same name; the one that loses nothing where they said nothing. */
+  /** How to handle a person's skill of the same name; by default without losing either. */
   readonly #taken = new SvelteMap<string, IfNameTaken>();
   #picked: string | null = null;
 
-  /** Looks in the usual places, and in a folder the person picked. */
+  /** Searches the usual folders, and one the person picked. */
   async look(picked: string | null = this.#picked): Promise<void> {
     if (this.looking) return;
     this.looking = true;
@@ -38,7 +38,7 @@ export class OtherSkillsImport {
     }
   }
 
-  /** How many skills there are in all folders. */
+  /** The number of skills in all folders. */
   get count(): number {
     return (this.folders ?? []).reduce((sum, folder) => sum + folder.skills.length, 0);
   }
@@ -49,7 +49,7 @@ export class OtherSkillsImport {
     if (!this.ticked.delete(key)) this.ticked.add(key);
   }
 
-  /** Ticks all of a folder that can be imported and replace nothing; once they are, takes the ticks away. */
+  /** Selects all importable skills of a folder that replace nothing; deselects them if all are selected. */
   toggleAll(folder: OtherSkills): void {
     const free = folder.skills.filter((skill) => skill.error === null && skill.present === null);
     const all = free.every((skill) => this.ticked.has(keyOf(folder, skill)));
@@ -67,7 +67,7 @@ export class OtherSkillsImport {
     this.#taken.set(keyOf(folder, skill), taken);
   }
 
-  /** Imports what was ticked; whether that could be asked for at all. */
+  /** Imports the selected skills; returns whether the request succeeded. */
   async import(): Promise<boolean> {
     if (this.importing || this.ticked.size === 0) return false;
     this.importing = true;
@@ -75,7 +75,7 @@ export class OtherSkillsImport {
     const choices = (this.folders ?? []).flatMap((folder) =>
       folder.skills
         .filter((skill) => this.ticked.has(keyOf(folder, skill)))
-        // Keeping one's own is importing nothing.
+        // Keeping one's own skill imports nothing.
         .filter((skill) => skill.present === null || this.taken(folder, skill) !== "keep")
         .map((skill) => ({
           offer: folder.offer,

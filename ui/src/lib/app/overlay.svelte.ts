@@ -1,4 +1,4 @@
-/** What lies over the window: the palette, or the list of shortcuts. */
+/** The window's overlay: the palette, or the list of shortcuts. */
 
 class Overlay {
   open = $state.raw<{ what: "palette" | "shortcuts"; nth: number } | null>(null);
@@ -13,7 +13,8 @@ class Overlay {
   }
 
   /**
-   * The `nth` one closed. A dialog tells so a moment after it gave the focus back: one opened by a key in between stays.
+   * Closes the `nth` overlay. A dialog reports closing after it returned the focus; one opened by a key in between
+   * stays open.
    */
   closed(nth: number): void {
     if (this.open?.nth === nth) this.open = null;
@@ -25,5 +26,5 @@ class Overlay {
   }
 }
 
-/** The window's overlay. */
+/** This window's overlay. */
 export const overlay = new Overlay();

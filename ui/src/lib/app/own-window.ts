@@ -1,16 +1,16 @@
-/** Which of Octo's windows this page is in, and what the window was opened for. */
+/** Which of Octo's windows this page is in, and the window's purpose. */
 import { host } from "$lib/ipc";
 import { toasts } from "./toasts.svelte";
 
-/** What a window was opened for, as the shell writes it into the page's address. */
+/** The window's purpose, written by the shell into the page's address. */
 export interface OwnWindow {
-  /** 0 for the one Octo opens with: it carries out what comes from outside and remembers where it was. */
+  /** 0 for the window Octo opens with: it handles open requests and remembers its last session. */
   readonly number: number;
-  /** The session it was opened to show; null for the first. */
+  /** The session it was opened for; null for the first window. */
   readonly session: string | null;
 }
 
-/** Reads it from the part of an address behind its question mark. */
+/** Parses the query string of an address. */
 export function readWindow(search: string): OwnWindow {
   const query = new URLSearchParams(search);
   const number = Number(query.get("window") ?? 0);
@@ -22,7 +22,7 @@ export function readWindow(search: string): OwnWindow {
 /** This window. */
 export const ownWindow = readWindow(location.search);
 
-/** Shows a session in a window of its own. */
+/** Opens a session in its own window. */
 export function openWindow(session: string): void {
   host({ type: "open_window", session }).catch((error: unknown) => toasts.fail(error));
 }

@@ -1,4 +1,4 @@
-/** What the palette offers for what was typed, group by group. */
+/** The palette's results for the typed text, by group. */
 import type { IconName } from "$lib/icons";
 import { call } from "$lib/ipc";
 import type { SessionHit, SessionInfo } from "$lib/ipc/types";
@@ -11,41 +11,41 @@ import { navigation } from "./navigation.svelte";
 import type { ShortcutId } from "./shortcuts";
 import { toasts } from "./toasts.svelte";
 
-/** A line of the palette. */
+/** A row of the palette. */
 export interface Choice {
   readonly id: string;
   readonly icon: IconName;
   readonly label: string;
-  /** Another name it is found by. */
+  /** Another name that matches. */
   readonly also?: string;
-  /** What stands at its end. */
+  /** Text at the end of the row. */
   readonly end?: string;
   readonly shortcut?: ShortcutId;
   readonly session?: SessionInfo;
   readonly run: () => void;
 }
 
-/** A group of lines. */
+/** A group of rows. */
 export interface ChoiceGroup {
   readonly name: "sessions" | "commands" | "places" | "skills" | "messages";
   readonly label: string;
   readonly choices: readonly Choice[];
 }
 
-/** How many lines a group has at the most. */
+/** The maximum number of rows of a group. */
 const SHOWN = 6;
-/** How many hits of a full-text search are asked for: the first of them may be titles. */
+/** The number of requested full-text hits: the first ones may be titles. */
 const HITS = 40;
-/** How many of the newest sessions are compared letter by letter; the core finds older ones by their words. */
+/** How many of the newest sessions are matched fuzzily; the core finds older ones by word. */
 const COMPARED = 300;
-/** How long typing pauses before texts are searched, in milliseconds; titles are searched at once. */
+/** How long typing must pause before texts are searched, in milliseconds; titles are searched at once. */
 const PAUSE = 150;
 
 export class Palette {
   text = $state("");
   #titles = $state.raw<readonly SessionInfo[]>([]);
   #hits = $state.raw<readonly SessionHit[]>([]);
-  /** Whether the core is still asked: what is not here may be there. */
+  /** Whether a request to the core is pending, which may add results. */
   searching = $state(false);
   readonly #slash = new SlashCommands();
   readonly wanted = $derived(asked(this.text));
@@ -55,7 +55,7 @@ export class Palette {
     $effect(() => this.#search());
   }
 
-  /** Asks the core for what is not here: titles that are not loaded, and messages. */
+  /** Searches the core for titles that are not loaded, and for messages. */
   #search(): (() => void) | undefined {
     const { wanted, only } = this.wanted;
     if (wanted === "" || only === "commands") {
@@ -123,7 +123,7 @@ export class Palette {
     }));
   }
 
-  /** The groups that have something to show. */
+  /** The non-empty groups. */
   readonly groups = $derived.by((): readonly ChoiceGroup[] => {
     const { wanted, only } = this.wanted;
     const limit = only === "commands" ? 40 : SHOWN;
@@ -135,11 +135,11 @@ export class Palette {
       { name: "skills", label: t("side.skills"), choices: only === "commands" ? [] : near(this.#skills()) },
     ];
     const messages: ChoiceGroup = { name: "messages", label: t("search.messages"), choices: this.#messages() };
-    // A group whose best line only holds the letters comes after one that has the word.
+    // A group with only scattered letter matches ranks after a group that contains the word.
     const ranked = all.map((group) => ({ group, near: step(wanted, group.choices) }));
     const groups = ranked.toSorted((a, b) => b.near - a.near).map(({ group }) => group);
     return [...groups, messages].filter((group) => group.choices.length > 0);
   });
-  /** All lines in the order they are shown. */
+  /** All rows in display order. */
   readonly choices = $derived(this.groups.flatMap((group) => group.choices));
 }

@@ -1,13 +1,13 @@
-/** What differs between systems: how keys are written, and which one commands. */
+/** Platform differences: how keys are written, and which is the command key. */
 
-/** The system the window runs on. */
+/** The operating system. */
 export const platform: "mac" | "windows" | "linux" = /Mac|iPhone|iPad/.test(navigator.userAgent)
   ? "mac"
   : navigator.userAgent.includes("Windows")
     ? "windows"
     : "linux";
 
-/** Whether the key that commands is down: Cmd on a Mac, Ctrl elsewhere. */
+/** Returns whether the command key is down: Cmd on a Mac, Ctrl elsewhere. */
 export function commandKey(event: KeyboardEvent): boolean {
   return platform === "mac" ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey;
 }

@@ -1,4 +1,4 @@
-/** Settings, models and what this Octo is, kept current. */
+/** Settings, models and information about this Octo, kept current. */
 import { call, asApiError } from "$lib/ipc";
 import type {
   ChatState,
@@ -20,19 +20,19 @@ import { toasts } from "./toasts.svelte";
 
 class Preferences {
   #state = $state.raw<Pick<SettingsState, "seq" | "snapshot"> | null>(null);
-  /** The person's own rules; null until they are known. */
+  /** The person's own rules; null until loaded. */
   policy = $state.raw<PolicyState | null>(null);
-  /** The chat services; null until they are known. */
+  /** The chat services; null until loaded. */
   chats = $state.raw<ChatState | null>(null);
   userHome = $state("");
   version = $state("");
   home = $state("");
   systemLanguage = $state<Spoken>("en");
-  /** The profiles a session can start with. */
+  /** The profiles available to sessions. */
   profiles = $state.raw<readonly ProfileInfo[]>([]);
   #following: Following<SettingsState> | undefined;
 
-  /** Reads everything once and follows the changes; rejects when the core could not start. */
+  /** Loads everything once and follows changes; rejects if the core could not start. */
   async begin(): Promise<void> {
     const [snapshot, about] = await Promise.all([call("app", "get_settings", {}), call("app", "get_about", {})]);
     void this.readProfiles();
@@ -56,7 +56,7 @@ class Preferences {
     });
   }
 
-  /** Looks which profiles there are: the person may have written one. */
+  /** Reloads the profiles: the person may have written one. */
   async readProfiles(): Promise<void> {
     try {
       this.profiles = (await call("app", "list_profiles", {})).profiles;
@@ -65,7 +65,7 @@ class Preferences {
     }
   }
 
-  /** Resolves when the words of its language are there. */
+  /** Resolves once the words of its language are loaded. */
   #set(state: Pick<SettingsState, "seq" | "snapshot">): Promise<void> {
     this.#state = state;
     const { language, shortcuts } = state.snapshot.settings;
@@ -86,13 +86,13 @@ class Preferences {
     return this.#state?.snapshot.keychain ?? "available";
   }
 
-  /** The model new sessions use. */
+  /** The default model of new sessions. */
   get defaultModel(): ModelEntry | null {
     const chosen = this.settings?.default_model;
     return this.models.find((model) => model.id === chosen) ?? this.models[0] ?? null;
   }
 
-  /** The model entry of an id. */
+  /** Returns the model entry with an id. */
   model(id: string | null): ModelEntry | null {
     return this.models.find((model) => model.id === id) ?? null;
   }
@@ -107,17 +107,17 @@ class Preferences {
     }
   }
 
-  /** Uses a provider of web searches, or changes one; whether that could be done. */
+  /** Adds a web search provider, or changes one; returns whether that succeeded. */
   async saveSearch(draft: SearchProviderDraft): Promise<boolean> {
     return this.#reply(() => call("app", "save_search_provider", { draft }));
   }
 
-  /** Uses a provider of web searches no more. */
+  /** Removes a web search provider. */
   async removeSearch(kind: SearchProviderKind): Promise<boolean> {
     return this.#reply(() => call("app", "remove_search_provider", { kind }));
   }
 
-  /** In which order the providers are asked. */
+  /** Sets the order in which providers are tried. */
   async orderSearch(order: SearchProviderKind[]): Promise<boolean> {
     return this.#reply(() => call("app", "order_search_providers", { order }));
   }
@@ -132,12 +132,12 @@ class Preferences {
     }
   }
 
-  /** Reads settings and models again, after a request that changed them. */
+  /** Reloads settings and models after a request that changed them. */
   async refresh(): Promise<void> {
     const snapshot = await call("app", "get_settings", {});
     await this.#set({ seq: this.#state?.seq ?? 0, snapshot });
   }
 }
 
-/** The window's settings. */
+/** This window's settings. */
 export const preferences = new Preferences();

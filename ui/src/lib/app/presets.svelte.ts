@@ -1,17 +1,17 @@
-/** What is known of providers and their models: read once, kept by the core. */
+/** Known providers and their models: loaded once, stored by the core. */
 import { call } from "$lib/ipc";
 import type { ApiError, PresetInfo } from "$lib/ipc/types";
 
-/** The preset of a server none of the others stands for. */
+/** The preset of a server no other preset covers. */
 export const CUSTOM = "custom";
 
 class Presets {
   list = $state.raw<readonly PresetInfo[]>([]);
-  /** What is wrong with the person's own table. */
+  /** Errors in the person's own table. */
   warnings = $state.raw<readonly ApiError[]>([]);
   #reading: Promise<void> | null = null;
 
-  /** Reads the list, once. */
+  /** Loads the list, once. */
   read(): Promise<void> {
     this.#reading ??= call("models", "list_presets", {}).then(
       (list) => {
@@ -31,5 +31,5 @@ class Presets {
   }
 }
 
-/** The window's presets. */
+/** This window's presets. */
 export const presets = new Presets();

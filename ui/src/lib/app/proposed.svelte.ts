@@ -1,4 +1,4 @@
-/** The setting the agent proposed and the person has not answered yet. Nothing is changed by it. */
+/** The setting the agent proposed and the person has not answered. A proposal changes nothing. */
 import type { Proposal } from "$lib/state/settings-command";
 
 class Proposed {

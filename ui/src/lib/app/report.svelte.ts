@@ -1,12 +1,12 @@
-/** What was spent in a time, kept current while sessions work: read again when a call is billed, never by the clock. */
+/** The spending of a period, kept current while sessions work: reloaded when a call is billed, never by a timer. */
 import { asApiError, call, subscribe } from "$lib/ipc";
 import type { ApiError, SpendingReport } from "$lib/ipc/types";
 import { type Period, type Range, periodOf } from "$lib/state/spending";
 
-/** How long calls that are billed one after the other are gathered before the figures are read again, in milliseconds. */
+/** How long billed calls are gathered before the figures are reloaded, in milliseconds. */
 const GATHER = 1_000;
 
-/** A report with the time it is of. */
+/** A report with its period. */
 export interface Report extends SpendingReport {
   readonly period: Period;
 }
@@ -15,7 +15,7 @@ export class Spent {
   report = $state.raw<Report | null>(null);
   failure = $state.raw<ApiError | null>(null);
 
-  /** Reads the figures of a range and follows them until the returned function is called. */
+  /** Loads the figures of a range and follows them until the returned function is called. */
   follow(range: Range): () => void {
     let over = false;
     let reading = false;
@@ -41,7 +41,7 @@ export class Spent {
         if (again && !over) void read();
       }, GATHER);
     };
-    // Subscribed before the figures are read: no call falls between the two.
+    // Subscribes before reading the figures, so that no call falls between the two.
     const end = subscribe(
       { type: "ledger" },
       (batch) => {

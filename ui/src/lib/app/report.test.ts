@@ -43,7 +43,7 @@ describe("what was spent", () => {
     tell([snapshot]);
     await vi.advanceTimersByTimeAsync(0);
     expect([asked.length, spent.report?.period.days.length]).toEqual([1, 30]);
-    // Nothing happens by the clock alone.
+    // Time alone triggers nothing.
     await vi.advanceTimersByTimeAsync(3_600_000);
     expect(asked.length).toBe(1);
     for (let n = 0; n < 20; n += 1) tell([billed]);

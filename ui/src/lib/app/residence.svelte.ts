@@ -1,4 +1,4 @@
-/** Where Octo's own folder is: a copy that takes its place, another place for it, and what was put aside. */
+/** The location of Octo's home: a copy to restore, a new folder for it, and old folders. */
 import { call, host } from "$lib/ipc";
 import type { CopyLook, ResidenceState } from "$lib/ipc/types";
 import { Doing } from "./doing.svelte";
@@ -7,11 +7,11 @@ import { toasts } from "./toasts.svelte";
 
 export class Residence extends Doing<"loading" | "picking" | "looking" | "copying" | "changing"> {
   state = $state.raw<ResidenceState | null>(null);
-  /** The copy the person looks at. */
+  /** The copy being previewed. */
   copy = $state.raw<CopyLook | null>(null);
-  /** The folder the home would go into, while the person is asked. */
+  /** The folder the home would move to, while the person confirms. */
   target = $state<string | null>(null);
-  /** What is still in a folder that was deleted. */
+  /** The remaining content of a folder that was deleted. */
   left = $state.raw<{ path: string; names: readonly string[] } | null>(null);
 
   load(): Promise<void> {
@@ -20,7 +20,7 @@ export class Residence extends Doing<"loading" | "picking" | "looking" | "copyin
     });
   }
 
-  /** Lets the person pick a copy, and looks at it. */
+  /** Lets the person pick a copy and previews it. */
   choose(): Promise<void> {
     return this.while("picking", async () => {
       const from = await pick();
@@ -30,7 +30,7 @@ export class Residence extends Doing<"loading" | "picking" | "looking" | "copyin
     });
   }
 
-  /** Lets the copy that is looked at take the home's place at the next start. */
+  /** Plans to replace the home with the previewed copy at the next start. */
   restore(): Promise<void> {
     return this.while("copying", async () => {
       if (!this.copy) return;
@@ -39,7 +39,7 @@ export class Residence extends Doing<"loading" | "picking" | "looking" | "copyin
     });
   }
 
-  /** Lets the person pick where the home goes. */
+  /** Lets the person pick the home's new folder. */
   pickTarget(): Promise<void> {
     return this.while("picking", async () => {
       this.target = await pick();
@@ -70,7 +70,7 @@ export class Residence extends Doing<"loading" | "picking" | "looking" | "copyin
   }
 }
 
-/** Ends Octo and starts it again. */
+/** Restarts Octo. */
 export function restart(): void {
   void host({ type: "restart" }).catch((error: unknown) => toasts.fail(error));
 }

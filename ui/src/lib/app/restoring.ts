@@ -1,4 +1,4 @@
-/** The way back for what was just put into the trash from its own page. */
+/** Undo for an entry that its own page just moved to the trash. */
 import { baseName } from "$lib/format/figures";
 import { call } from "$lib/ipc";
 import type { Restored, TrashKind } from "$lib/ipc/types";
@@ -6,11 +6,13 @@ import { t, tn } from "$lib/words/words.svelte";
 import { navigation } from "./navigation.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** How many of the newest things are looked through for it. */
+/** How many of the newest entries are searched for it. */
 const NEWEST = 20;
 
-/** Says that something went to the trash, and offers to bring it back; `names` are those it may have there. A kind that
- * is null is any. */
+/**
+ * Shows that something went to the trash and offers to restore it; `names` are the possible names of the entry. A null
+ * kind matches any.
+ */
 export async function offerBack(kind: TrashKind | null, names: readonly string[], words: string): Promise<void> {
   const since = Date.now();
   const look = { query: "", kind, project: null, offset: 0, limit: NEWEST };
@@ -18,7 +20,7 @@ export async function offerBack(kind: TrashKind | null, names: readonly string[]
     ({ entries }) => entries.find((entry) => names.includes(entry.name) || names.includes(baseName(entry.name))),
     () => undefined,
   );
-  // One of that name may lie there from an earlier time; what just went is at most a minute old.
+  // An older entry of that name may exist; the one just removed is at most a minute old.
   if (!known || known.at < since - 60_000) {
     toasts.show(words, { label: t("toast.open_trash"), run: () => navigation.trash() });
     return;
@@ -26,7 +28,7 @@ export async function offerBack(kind: TrashKind | null, names: readonly string[]
   toasts.show(words, { label: t("toast.undo"), run: () => void bringBack(known.id) });
 }
 
-/** Says which tasks came back paused, since a time of theirs passed meanwhile. */
+/** Shows which tasks came back paused because a scheduled time passed in the meantime. */
 export function sayPaused(outcomes: readonly Restored[]): void {
   const paused = outcomes.flatMap((outcome) => (outcome.type === "paused" ? [outcome.task] : []));
   if (paused.length === 0) return;
@@ -43,7 +45,7 @@ async function bringBack(id: string): Promise<void> {
     const outcome = outcomes[0];
     if (outcome) sayPaused([outcome]);
     if (outcome?.type === "failed") toasts.fail(outcome.error);
-    // Something of its name is there again: the trash shows both.
+    // The name is taken again: the trash shows both.
     else if (outcome?.type === "taken") navigation.trash();
   } catch (error) {
     toasts.fail(error);

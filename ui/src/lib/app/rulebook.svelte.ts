@@ -1,19 +1,19 @@
-/** The person's own rules while their page is open: changed, taken back, tried. */
+/** The person's own rules while their page is open: changed, removed, tried. */
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, CommandTrial, Grant, PolicyList, PolicyRule } from "$lib/ipc/types";
 import { preferences } from "./preferences.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** The rules of one list and what is about to be added to it. */
+/** A section of the rules: its lists and the rule being added. */
 export type Section = "commands" | "paths";
 
-/** The lists of a section, in the order they are shown. */
+/** The lists of a section, in display order. */
 export const LISTS = {
   commands: ["allow", "ask", "deny"],
   paths: ["secret", "deny_path"],
 } as const satisfies Record<Section, readonly PolicyList[]>;
 
-/** What is being typed into a section. */
+/** The rule being typed into a section. */
 class Draft {
   text = $state("");
   list = $state<PolicyList>("allow");
@@ -27,22 +27,22 @@ class Draft {
 
 export class Rulebook {
   readonly drafts: Record<Section, Draft> = { commands: new Draft("deny"), paths: new Draft("secret") };
-  /** Null until they are known. */
+  /** Null until loaded. */
   grants = $state.raw<readonly Grant[] | null>(null);
   line = $state("");
-  /** What would be done with the command that was tried last. */
+  /** The verdict on the command tried last. */
   trial = $state.raw<{ line: string; found: CommandTrial } | null>(null);
   notTried = $state.raw<ApiError | null>(null);
   busy = $state(false);
   #trying = 0;
 
-  /** The rules of a section, in the order of its lists. */
+  /** Returns the rules of a section, in the order of its lists. */
   rules(section: Section): readonly PolicyRule[] {
     const all = preferences.policy?.rules ?? [];
     return LISTS[section].flatMap((list) => all.filter((rule) => rule.list === list));
   }
 
-  /** Reads the file and what was always allowed. */
+  /** Loads the file and the permanent grants. */
   async open(): Promise<void> {
     try {
       const [policy, { grants }] = await Promise.all([
@@ -56,7 +56,7 @@ export class Rulebook {
     }
   }
 
-  /** Saves what was typed into a section. */
+  /** Saves the rule typed into a section. */
   async add(section: Section): Promise<void> {
     const draft = this.drafts[section];
     const rule = { list: draft.list, text: draft.text.trim() };
@@ -64,13 +64,13 @@ export class Rulebook {
     if (draft.refused === null) draft.text = "";
   }
 
-  /** Takes a rule out of the file. */
+  /** Removes a rule from the file. */
   async remove(rule: PolicyRule): Promise<void> {
     const error = await this.#change("remove_policy_rule", rule);
     if (error) toasts.fail(error);
   }
 
-  /** Allows something no more. */
+  /** Revokes a grant. */
   async takeBack({ folder, rule }: Grant): Promise<void> {
     try {
       this.grants = (await call("policy", "remove_grant", { folder, rule })).grants;
@@ -80,7 +80,7 @@ export class Rulebook {
     }
   }
 
-  /** Looks at the command that was typed. */
+  /** Evaluates the typed command. */
   async look(): Promise<void> {
     const line = this.line.trim();
     const turn = ++this.#trying;
@@ -95,7 +95,7 @@ export class Rulebook {
     }
   }
 
-  /** What was tried may come out otherwise now. */
+  /** Evaluates the tried command again after a change. */
   async #again(): Promise<void> {
     if (this.trial !== null && this.line.trim() === this.trial.line) await this.look();
   }
@@ -108,7 +108,8 @@ export class Rulebook {
       await this.#again();
       return null;
     } catch (error) {
-      // Somebody else wrote it: what is shown is brought up to date, so that the next try is about what is there.
+      // Another writer changed it: refreshes the shown policy, so that the next attempt applies to the current
+      // one.
       const now = await call("policy", "get_policy", {}).catch(() => null);
       if (now) preferences.policy = now;
       return asApiError(error);

@@ -1,4 +1,4 @@
-/** Runs of a task in the list: which of them the person unfolded, as long as the window lives. */
+/** Folding of task runs in the list: which ones the person unfolded, as long as the window lives. */
 import type { SessionInfo } from "$lib/ipc/types";
 import { grouped } from "$lib/state/list";
 import { type Folding, type Stretch, turned } from "$lib/state/runs";
@@ -9,7 +9,7 @@ import { navigation } from "./navigation.svelte";
 class RunFolds {
   #open = $state.raw<ReadonlySet<string>>(new Set());
 
-  /** How the list is folded; `keeps` names what is to be seen beside the session on screen. */
+  /** Returns the folding of the list; `keeps` names a session to keep visible in addition to the one on screen. */
   folding(keeps: string | null = null): Folding {
     const current = navigation.current?.id ?? null;
     return {
@@ -18,17 +18,17 @@ class RunFolds {
     };
   }
 
-  /** Unfolds what is folded, and folds it again. */
+  /** Toggles the folding of a stretch. */
   turn(stretch: Stretch): void {
     this.#open = turned(this.#open, stretch);
   }
 
-  /** The sessions that have a line in the list, in its order. */
+  /** The sessions that have a row in the list, in its order. */
   get inView(): readonly SessionInfo[] {
     const lines = linesOfGroups(grouped(library.sessions, Date.now()), this.folding());
     return lines.flatMap((line) => (line.kind === "session" ? [line.info] : []));
   }
 }
 
-/** The window's. */
+/** This window's folding. */
 export const runFolds = new RunFolds();

@@ -1,29 +1,29 @@
-/** Runs of one task or of all, newest first, read page by page. */
+/** Runs of one task or of all, newest first, loaded page by page. */
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, MissedAnswer, RunTotals, TaskRun } from "$lib/ipc/types";
 import { joined, MOST_RUNS } from "$lib/state/schedule";
 import { toasts } from "./toasts.svelte";
 
-/** How many are read at a time. */
+/** The number of runs per page. */
 const PAGE = 20;
 
 export class RunHistory {
   runs = $state.raw<readonly TaskRun[]>([]);
-  /** How those of the last thirty days ended; null until it is known. */
+  /** The results of the last thirty days; null until loaded. */
   month = $state.raw<RunTotals | null>(null);
-  /** Whether there are older ones. */
+  /** Whether there are older runs. */
   more = $state(false);
   problem = $state.raw<ApiError | null>(null);
   busy = $state(false);
   readonly task: string | null;
   #turn = 0;
 
-  /** Those of a task; null for those of all. */
+  /** Creates the list of a task's runs; null means all runs. */
   constructor(task: string | null) {
     this.task = task;
   }
 
-  /** Reads the newest again; what was read beyond them stays. */
+  /** Reloads the newest runs; older loaded ones stay. */
   async refresh(): Promise<void> {
     const turn = ++this.#turn;
     const limit = Math.min(MOST_RUNS, Math.max(PAGE, this.runs.length));
@@ -33,7 +33,7 @@ export class RunHistory {
       const whole = runs.length < limit;
       this.runs = whole ? runs : joined(runs, this.runs);
       this.month = month;
-      // What lies beyond was not asked for again: more of it is known only where it was read before.
+      // Older runs were not requested again: whether more exist is known only if they were read before.
       if (whole) this.more = false;
       else if (this.runs.length === runs.length) this.more = true;
       this.problem = null;
@@ -42,7 +42,7 @@ export class RunHistory {
     }
   }
 
-  /** Reads older ones. */
+  /** Loads older runs. */
   async further(): Promise<void> {
     const last = this.runs.at(-1);
     if (!last || this.busy) return;
@@ -60,12 +60,12 @@ export class RunHistory {
     }
   }
 
-  /** Stops a run, or takes back one that waits. */
+  /** Stops a run, or cancels a waiting one. */
   async stop(run: TaskRun): Promise<void> {
     await this.#do(() => call("schedule", "stop_run", { run: run.id }));
   }
 
-  /** Says what becomes of a missed run that asks. */
+  /** Answers the question of a missed run. */
   async answer(run: TaskRun, answer: MissedAnswer): Promise<void> {
     await this.#do(() => call("schedule", "answer_missed", { run: run.id, answer }));
   }

@@ -1,11 +1,11 @@
-/** Finding a row of settings on its page by what is written on it, and marking it for a moment. */
+/** Finds a settings row by its text and highlights it briefly. */
 
-/** How long a row stays marked, in milliseconds. */
+/** How long a row stays highlighted, in milliseconds. */
 const MARKED = 2_400;
-/** What can bear the words of a row. */
+/** The elements that contain a row's text. */
 const BEARERS = "h1, h2, .block, .grow, .label, summary, b, dt, dd";
 
-/** The row of a page that bears these words; null where there is none (yet). */
+/** Returns the row of a page with this text; null if it does not exist (yet). */
 export function rowOf(page: ParentNode, words: string): HTMLElement | null {
   const bears = (element: Element): boolean =>
     [...element.childNodes].some(
@@ -15,7 +15,7 @@ export function rowOf(page: ParentNode, words: string): HTMLElement | null {
   return bearer?.closest<HTMLElement>(".item, section") ?? bearer ?? null;
 }
 
-/** Scrolls to the row and marks it; whether it is there. */
+/** Scrolls to the row and highlights it; returns whether it exists. */
 export function mark(page: ParentNode, words: string): boolean {
   const row = rowOf(page, words);
   if (!row) return false;

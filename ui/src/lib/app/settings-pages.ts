@@ -1,4 +1,4 @@
-/** The pages of the settings, in the order they are listed: in their own sidebar and in the palette. */
+/** The pages of the settings, in the order of their sidebar and the palette. */
 import type { IconName } from "$lib/icons";
 import type { SettingsPage } from "./navigation.svelte";
 

@@ -22,7 +22,7 @@ describe("shortcuts", () => {
     const seen = new Map<string, string>();
     for (const { id, place } of shortcuts) {
       for (const key of writtenKeys(id, "linux")) {
-        // What the window answers, no part of it may mean otherwise; parts do not have the focus together.
+        // A part must not reuse a key the window handles; two parts never have the focus at once.
         const where = `${key.startsWith("Ctrl") ? "all" : place} ${key}`;
         expect(seen.get(where), `${id}: ${key}`).toBeUndefined();
         seen.set(where, id);
@@ -43,7 +43,7 @@ describe("shortcuts", () => {
 
   it("are found on keyboards of other scripts and layouts", () => {
     expect(what(ctrl("л", { code: "KeyK" }))).toBe("palette");
-    // Where the slash needs Shift.
+    // Keyboards where the slash needs Shift.
     expect(what(ctrl("/", { shiftKey: true }))).toBe("overview");
   });
 
@@ -69,9 +69,9 @@ describe("shortcuts", () => {
     const { chooseKeys } = await import("./chosen-keys.svelte");
     const there = (event: KeyboardEvent) => mac.pressed(event, "typing")?.id ?? null;
     expect(all.map(there)).toEqual([null, null, "back", "forward"]);
-    // Where another letter stands in the bracket's place.
+    // Keyboards with another letter on the bracket key.
     expect(there(press("ü", { metaKey: true, code: "BracketLeft" }))).toBe("back");
-    // Nobody chooses them for something else, and who did before there was a way back keeps that.
+    // They cannot be chosen for another action; a choice made before back/forward existed is kept.
     expect(mac.readChoice("side", press("[", { metaKey: true }))).toEqual({ type: "used", by: "back" });
     chooseKeys({ side: "Mod+[" });
     expect(there(press("[", { metaKey: true }))).toBe("side");

@@ -1,23 +1,22 @@
 /**
- * Every key the window answers, in one list: the window itself, the palette, tooltips, the overview and the settings
- * all read it. A key is written once for all systems: `Mod` is Cmd on a Mac and Ctrl elsewhere. Several keys of one
- * entry do the same; keys that are pressed after each other stand behind each other. Those of the window itself can be
- * chosen by the person.
+ * Every key the window handles, in one list read by the window itself, the palette, tooltips, the overview and the
+ * settings. A key is written once for all systems: `Mod` is Cmd on a Mac and Ctrl elsewhere. Several keys of one entry
+ * do the same; the keys of a sequence follow each other. The person can choose those of the window itself.
  */
 import type { WindowShortcut } from "$lib/ipc/types";
 import { type WordKey, t } from "$lib/words/words.svelte";
 import { type ChosenKeys, chosenKeys } from "./chosen-keys.svelte";
 import { commandKey, platform } from "./platform";
 
-/** Where keys are answered. */
+/** Where keys are handled. */
 export type ShortcutPlace = "window" | "session" | "composer";
 
-/** One thing keys do. */
+/** An action and its keys. */
 interface Entry {
   readonly id: string;
   readonly place: ShortcutPlace;
   readonly keys: readonly string[];
-  /** The keys on a Mac, where they are others. */
+  /** The keys on a Mac, if they differ. */
   readonly mac?: readonly string[];
   readonly words: WordKey;
 }
@@ -30,7 +29,7 @@ const list = [
   { id: "side", place: "window", keys: ["Mod+B"], words: "keys.side" },
   { id: "activity", place: "window", keys: ["Mod+J"], words: "keys.activity" },
   { id: "settings", place: "window", keys: ["Mod+,"], words: "keys.settings" },
-  // As each system's browsers have it: with Option, an arrow moves by words in a Mac's fields of text.
+  // Follows each system's browsers: on a Mac, Option with an arrow moves by words in text fields.
   { id: "back", place: "window", keys: ["Alt+Left"], mac: ["Mod+["], words: "keys.back" },
   { id: "forward", place: "window", keys: ["Alt+Right"], mac: ["Mod+]"], words: "keys.forward" },
   { id: "larger", place: "window", keys: ["Mod+Plus"], words: "keys.larger" },
@@ -50,13 +49,13 @@ const list = [
   { id: "row_menu", place: "window", keys: ["Shift+F10"], words: "keys.row_menu" },
 ] as const satisfies readonly Entry[];
 
-/** Which shortcut. */
+/** The id of a shortcut. */
 export type ShortcutId = (typeof list)[number]["id"];
 
-/** The places, in the order they are shown. */
+/** The places, in display order. */
 export const shortcutPlaces: readonly ShortcutPlace[] = ["window", "session", "composer"];
 
-/** The system keys are written for. */
+/** The system to format keys for. */
 export type Platform = typeof platform;
 
 const SIGNS: Record<Platform, Record<string, string>> = {
@@ -65,7 +64,7 @@ const SIGNS: Record<Platform, Record<string, string>> = {
   linux: { Mod: "Ctrl", Plus: "+", Enter: "↵", Up: "↑", Down: "↓", Left: "←", Right: "→" },
 };
 
-/** One key as it is written on a system: `⇧⌘F` on a Mac, `Ctrl+Shift+F` elsewhere. */
+/** Formats one key for a system: `⇧⌘F` on a Mac, `Ctrl+Shift+F` elsewhere. */
 function writtenKey(key: string, system: Platform): string {
   const parts = key.split("+");
   // A Mac writes Shift before Cmd.
@@ -73,12 +72,12 @@ function writtenKey(key: string, system: Platform): string {
   return ordered.map((part) => SIGNS[system][part] ?? part).join(system === "mac" ? "" : "+");
 }
 
-/** The keys of a shortcut as they are written on a system, each one by itself. */
+/** Returns the keys of a shortcut formatted for a system, one entry per key. */
 export function writtenKeys(id: ShortcutId, system: Platform = platform): readonly string[] {
   return keysOf(id, system).map((keys) => written(keys, system));
 }
 
-/** Keys that are pressed after each other, as they are written on a system. */
+/** Formats a key sequence for a system. */
 export function written(keys: string, system: Platform = platform): string {
   return keys
     .split(" ")
@@ -86,17 +85,17 @@ export function written(keys: string, system: Platform = platform): string {
     .join(" ");
 }
 
-/** One thing keys do, as it is shown. */
+/** A shortcut as displayed. */
 export interface Shortcut {
   readonly id: ShortcutId;
   readonly place: ShortcutPlace;
-  /** All its keys as they are written on this system, as chosen now. */
+  /** All its current keys, formatted for this system. */
   readonly keys: string;
-  /** What it does. */
+  /** Returns its description. */
   readonly words: () => string;
 }
 
-/** All shortcuts, in the order they are shown. */
+/** All shortcuts, in display order. */
 export const shortcuts: readonly Shortcut[] = list.map(({ id, place, words }) => ({
   id,
   place,
@@ -107,29 +106,31 @@ export const shortcuts: readonly Shortcut[] = list.map(({ id, place, words }) =>
 }));
 
 function entry(id: ShortcutId): Entry {
-  // Every id is of an entry.
+  // Every id belongs to an entry.
   return list.find((known) => known.id === id) ?? list[0];
 }
 
-/** The keys a shortcut has on a system where the person chose none. */
+/** Returns the default keys of a shortcut on a system. */
 export function usualKeys(id: ShortcutId, system: Platform = platform): readonly string[] {
   const { keys, mac } = entry(id);
   return system === "mac" ? (mac ?? keys) : keys;
 }
 
-/** The keys a shortcut has now. A sign that does the same without Mod stays beside what is chosen. */
+/**
+ * Returns the current keys of a shortcut. A key without Mod for the same action stays in addition to the chosen ones.
+ */
 function keysOf(id: ShortcutId, system: Platform = platform): readonly string[] {
   const usual = usualKeys(id, system);
   const own = isChoosable(id) ? chosenKeys()[id] : undefined;
   return own === undefined ? usual : [own, ...usual.filter((key) => !key.startsWith("Mod+"))];
 }
 
-/** The first key of a shortcut, for tooltips and menus. */
+/** Returns the first key of a shortcut, for tooltips and menus. */
 export function keyOf(id: ShortcutId, system: Platform = platform): string {
   return writtenKeys(id, system)[0] ?? "";
 }
 
-/** The keys of a shortcut as `aria-keyshortcuts` wants them. */
+/** Returns the keys of a shortcut in `aria-keyshortcuts` format. */
 export function ariaKeys(id: ShortcutId, system: Platform = platform): string {
   const mod = system === "mac" ? "Meta" : "Control";
   return keysOf(id, system)
@@ -138,8 +139,8 @@ export function ariaKeys(id: ShortcutId, system: Platform = platform): string {
 }
 
 /**
- * The shortcuts the window answers wherever the focus is, whose keys the person may choose; all others belong to the
- * part that has the focus.
+ * The shortcuts the window handles regardless of the focus, whose keys the person may choose; all others belong to the
+ * focused part.
  */
 export const choosable = [
   "palette",
@@ -152,28 +153,28 @@ export const choosable = [
   "time",
 ] as const satisfies readonly (ShortcutId & WindowShortcut)[];
 
-/** Those that go through the places one was at, whose keys are the system's. */
+/** The history shortcuts, whose keys follow the system. */
 const steps = ["back", "forward"] as const satisfies readonly ShortcutId[];
 
-/** Whether the person may choose the keys of a shortcut. */
+/** Returns whether the person may choose the keys of a shortcut. */
 export function isChoosable(id: ShortcutId): id is WindowShortcut {
   return choosable.some((known) => known === id);
 }
 
-/** What every field of text answers itself, what closes or quits, and what the zoom has: as the core has it. */
+/** Keys reserved for text editing, closing and quitting, and zoom; the same list as in the core. */
 const TAKEN = ["Z", "Y", "A", "X", "C", "V", "Q", "W", "Shift+Z", "Shift+V", "+", "=", "-", "_"];
 
-/** What came of keys that were pressed to be chosen. */
+/** The result of recording keys for a shortcut. */
 export type KeyChoice =
   | { readonly type: "keys"; readonly keys: string }
-  /** Another shortcut has them. */
+  /** Another shortcut uses them. */
   | { readonly type: "used"; readonly by: ShortcutId }
-  /** Fields of text, the system, or sessions by their number need them. */
+  /** Text fields, the system, or sessions by number need them. */
   | { readonly type: "taken"; readonly keys: string }
-  /** No keys that could be chosen: without Mod, or not pressed to their end. */
+  /** Not a valid choice: without Mod, or incomplete. */
   | { readonly type: "none" };
 
-/** Reads keys that are pressed to be chosen for a shortcut. */
+/** Reads the keys pressed for a shortcut. */
 export function readChoice(id: WindowShortcut, event: KeyboardEvent): KeyChoice {
   const keys = modKeys(event);
   if (keys === null) return { type: "none" };
@@ -183,45 +184,45 @@ export function readChoice(id: WindowShortcut, event: KeyboardEvent): KeyChoice 
   return by === undefined ? { type: "keys", keys } : { type: "used", by };
 }
 
-/** What to keep when a shortcut gets keys; its usual ones are no choice. */
+/** Returns the settings after a shortcut gets new keys; its default keys are stored as no choice. */
 export function withChoice(id: WindowShortcut, keys: string | null, chosen: ChosenKeys = chosenKeys()): ChosenKeys {
   const others = Object.entries(chosen).filter(([known]) => known !== id);
   const own = keys === null || usualKeys(id).includes(keys) ? [] : [[id, keys] as const];
   return Object.fromEntries([...others, ...own]);
 }
 
-/** What was pressed: a shortcut, and for sessions by number which one, from 0. */
+/** A pressed shortcut, and for sessions by number the index, from 0. */
 export interface Pressed {
   readonly id: WindowShortcut | (typeof steps)[number] | "nth";
   readonly nth: number;
 }
 
-/** Where the brackets are: many keyboards have a letter of their own there. */
+/** The bracket keys by position: many keyboards have a letter there. */
 const BRACKETS: Partial<Record<string, string>> = { BracketLeft: "[", BracketRight: "]" };
 
-/** The key by its letter; with a keyboard that writes no Latin letters, by its place. */
+/** Returns the key's letter; on a keyboard without Latin letters, by its position. */
 function letter({ key, code }: Pick<KeyboardEvent, "key" | "code">): string {
   const known = /^[\x21-\x7e]$/.test(key) ? key : (/^Key([A-Z])$/.exec(code)?.[1] ?? BRACKETS[code] ?? key);
   return known.toUpperCase();
 }
 
-/** A letter or a sign with Mod, as shortcuts are written; null for everything else. */
+/** Returns a letter or symbol with Mod in shortcut notation; null for all other keys. */
 function modKeys(event: KeyboardEvent): string | null {
   if (event.altKey || !commandKey(event)) return null;
   const key = letter(event);
   if (!/^[\x21-\x7e]$/.test(key)) return null;
-  // Signs may need Shift to be written at all; with letters it means something else.
+  // Some characters need Shift to be typed at all; with letters Shift changes the meaning.
   const shifted = event.shiftKey && /^[A-Z]$/.test(key);
   return `Mod+${shifted ? "Shift+" : ""}${key}`;
 }
 
-/** An arrow with Alt alone, as shortcuts are written; null for everything else. */
+/** Returns an arrow with Alt alone in shortcut notation; null for all other keys. */
 function altArrow({ key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent): string | null {
   if (!altKey || ctrlKey || metaKey || shiftKey) return null;
   return key === "ArrowLeft" ? "Alt+Left" : key === "ArrowRight" ? "Alt+Right" : null;
 }
 
-/** Which shortcut of the window a key is; null when it is none. Whether text is being typed is for the caller to say. */
+/** Returns the window shortcut of a key event; null if it is none. The caller tells whether text is being typed. */
 export function pressed(event: KeyboardEvent, typing: "typing" | "not_typing"): Pressed | null {
   const key = letter(event);
   const wanted = altArrow(event) ?? modKeys(event);

@@ -1,4 +1,4 @@
-/** The secrets the agent may have typed by name: a list, and one being added. A value stays here until it is kept. */
+/** The secrets the agent may type by name: the list, and one being added. A value stays here until saved. */
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, SiteSecret } from "$lib/ipc/types";
 import { toasts } from "./toasts.svelte";
@@ -12,7 +12,7 @@ export class SiteSecrets {
   value = $state("");
   problem = $state.raw<ApiError | null>(null);
   readonly complete = $derived(this.name.trim() !== "" && this.site.trim() !== "" && this.value !== "");
-  /** The one that saving would replace. */
+  /** The secret that saving would replace. */
   readonly replaced = $derived(this.list?.find(({ name }) => name === this.name.trim()) ?? null);
 
   async read(): Promise<void> {
@@ -40,7 +40,7 @@ export class SiteSecrets {
     this.problem = null;
     try {
       const site = this.site.trim();
-      // As everyone writes addresses.
+      // Accepts addresses without a scheme.
       const whole = /^[a-z]+:\/\//i.test(site) ? site : `https://${site}`;
       await call("browser", "save_site_secret", { name: this.name.trim(), site: whole, value: this.value });
       this.close();

@@ -1,4 +1,4 @@
-/** Installing skills from a folder, an archive or a repository: looked at first, then chosen, then installed. */
+/** Installation of skills from a folder, an archive or a repository: previewed, selected, installed. */
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, OfferedSkill, SkillOffer } from "$lib/ipc/types";
 import { isSource } from "$lib/state/skills";
@@ -13,7 +13,7 @@ export class SkillImport {
   readonly ready = $derived(isSource(this.from.trim()) && this.busy === null);
   #turn = 0;
 
-  /** Looks at what is there; nothing is installed. */
+  /** Previews the source; installs nothing. */
   async look(): Promise<void> {
     if (!this.ready) return;
     const turn = ++this.#turn;
@@ -25,7 +25,7 @@ export class SkillImport {
       const offer = await call("skills", "inspect_skills", { from: this.from.trim() });
       if (turn !== this.#turn) return;
       this.offer = offer;
-      // What replaces something is chosen by hand.
+      // Skills that replace another one are selected by hand.
       for (const skill of offer.skills) if (skill.error === null && skill.present === null) this.chosen.add(skill.name);
     } catch (error) {
       if (turn === this.#turn) this.problem = asApiError(error);
@@ -39,7 +39,7 @@ export class SkillImport {
     if (!this.chosen.delete(skill.name)) this.chosen.add(skill.name);
   }
 
-  /** Installs what was chosen; the names of what was, null when that could not be done. */
+  /** Installs the selected skills; returns their names, or null on failure. */
   async install(): Promise<readonly string[] | null> {
     const { offer } = this;
     if (offer === null || this.chosen.size === 0 || this.busy !== null) return null;

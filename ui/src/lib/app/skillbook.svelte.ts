@@ -1,4 +1,4 @@
-/** The skills as a folder sees them, what Octo proposes, and what can be done with both. */
+/** The skills visible in a folder, Octo's suggestions, and the actions on both. */
 import { asApiError, call } from "$lib/ipc";
 import type {
   ApiError,
@@ -18,27 +18,27 @@ import { offerBack } from "./restoring";
 import type { Reading } from "./timeline.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** What the right side shows. */
+/** The content of the right pane. */
 export type Look =
   { readonly type: "inbox" } | { readonly type: "skill"; readonly skill: SkillRef } | { readonly type: "import" };
 
-/** The page of skills while it is open. */
+/** The state of the skills page while it is open. */
 export class Skillbook {
   skills = $state.raw<readonly SkillCard[]>([]);
   suggestions = $state.raw<readonly SkillSuggestion[]>([]);
-  /** Whether they were read; until then nothing is said about how many there are. */
+  /** Whether the skills are loaded; until then no count is shown. */
   opened = $state(false);
   problem = $state.raw<ApiError | null>(null);
   query = $state("");
   source = $state<SkillSource>("all");
-  /** The folder whose skills are among them. */
+  /** The folder whose skills are included. */
   folder = $state<string | null>(null);
   look = $state.raw<Look>({ type: "inbox" });
-  /** The suggestion that is shown. */
+  /** The selected suggestion. */
   suggestion = $state<string | null>(null);
-  /** The skill that is shown, whole. */
+  /** The selected skill with its text. */
   sheet = $state.raw<Reading<SkillSheet>>({ type: "reading" });
-  /** What is being done, so that it is not asked for twice. */
+  /** Whether a request is running, so that no second one is sent. */
   busy = $state(false);
   readonly shown = $derived(found(this.skills, this.source, this.query));
   readonly current = $derived(
@@ -51,7 +51,7 @@ export class Skillbook {
     this.folder = folder;
   }
 
-  /** Reads everything that is shown, again. */
+  /** Reloads everything on the page. */
   async refresh(): Promise<void> {
     const turn = ++this.#turn;
     try {
@@ -70,14 +70,14 @@ export class Skillbook {
     }
   }
 
-  /** A skill that is gone is shown no more, unless something of it was typed. */
+  /** Reloads a skill; deselects it if it was removed, unless it has unsaved edits. */
   async #readAgain(skill: SkillRef): Promise<void> {
     const there = this.skills.some((card) => keyOf(card.skill) === keyOf(skill));
     if (there) await this.#read(skill);
     else if (!edits.has(editKey(skill))) this.inbox();
   }
 
-  /** Looks at another folder's skills. */
+  /** Switches to another folder's skills. */
   async enter(folder: string | null): Promise<void> {
     this.folder = folder;
     if (this.look.type === "skill" && this.look.skill.project !== null) this.inbox();
@@ -88,13 +88,13 @@ export class Skillbook {
     this.look = { type: "inbox" };
   }
 
-  /** Shows a suggestion. */
+  /** Selects a suggestion. */
   open(suggestion: string): void {
     this.suggestion = suggestion;
     this.inbox();
   }
 
-  /** Shows a skill. */
+  /** Selects a skill. */
   async show(skill: SkillRef): Promise<void> {
     if (this.look.type === "skill" && keyOf(this.look.skill) === keyOf(skill)) return;
     this.look = { type: "skill", skill };
@@ -114,12 +114,12 @@ export class Skillbook {
     }
   }
 
-  /** Reads the skill that is shown again. */
+  /** Reloads the selected skill. */
   async again(): Promise<void> {
     if (this.look.type === "skill") await this.#read(this.look.skill);
   }
 
-  /** Turns a skill on or off, or lets the agent start it by itself or not. */
+  /** Enables or disables a skill, or whether the agent may start it on its own. */
   async turn(skill: SkillRef, change: { on?: Switch; automatic?: Switch }): Promise<void> {
     const { on = null, automatic = null } = change;
     await this.#do(async () => {
@@ -132,19 +132,19 @@ export class Skillbook {
     });
   }
 
-  /** Accepts a skill that came with a folder, as it was seen. */
+  /** Accepts a folder's skill in the version shown. */
   async accept(skill: SkillRef, seen: string): Promise<void> {
     await this.#do(() => call("skills", "accept_skill", { skill, seen }), "skills.accepted", skill.name);
     await this.refresh();
   }
 
-  /** Writes a SKILL.md that says `from`; whether that could be done. */
+  /** Saves a SKILL.md whose previous text is `from`; returns whether that succeeded. */
   async save(skill: SkillRef, from: string, text: string): Promise<boolean> {
     const saved = await this.#do(
       async () => {
         const value = await call("skills", "save_skill", { skill, from, text });
         edits.delete(editKey(skill));
-        // Its name may be another one now.
+        // Its name may have changed.
         this.look = { type: "skill", skill: value.card.skill };
         this.sheet = { type: "read", value };
       },
@@ -155,12 +155,12 @@ export class Skillbook {
     return saved;
   }
 
-  /** The text of an earlier version. */
+  /** Returns the text of an earlier version. */
   async version(skill: SkillRef, number: number): Promise<string> {
     return (await call("skills", "get_skill_version", { skill, number })).text;
   }
 
-  /** Puts a skill into the trash and offers the way back. */
+  /** Moves a skill to the trash and offers to undo it. */
   async remove(card: SkillCard): Promise<void> {
     const { skill, folder } = card;
     const gone = await this.#do(() => call("skills", "delete_skill", { skill }));
@@ -173,7 +173,7 @@ export class Skillbook {
     ]);
   }
 
-  /** Writes a skill as an archive; null when that could not be done. */
+  /** Exports a skill as an archive; returns null on failure. */
   async export(skill: SkillRef, to: string): Promise<SkillExported | null> {
     let exported: SkillExported | null = null;
     await this.#do(async () => {
@@ -182,7 +182,7 @@ export class Skillbook {
     return exported;
   }
 
-  /** Says what becomes of a suggestion. */
+  /** Answers a suggestion. */
   async answer(suggestion: SkillSuggestion, answer: SuggestionAnswer): Promise<void> {
     const done = await this.#do(
       () => call("skills", "answer_suggestion", { id: suggestion.id, answer }),
@@ -214,12 +214,12 @@ export class Skillbook {
   }
 }
 
-/** What the edited text of a skill is kept by. */
+/** Returns the edit key of a skill. */
 export function editKey(skill: SkillRef): string {
   return `skill ${keyOf(skill)}`;
 }
 
-/** What the edited text of a suggestion is kept by. */
+/** Returns the edit key of a suggestion. */
 export function suggestionKey(id: string): string {
   return `suggestion ${id}`;
 }

@@ -1,33 +1,33 @@
-/** Tasks that are edited and not saved, by file; the new one is of none. They outlive the page. */
+/** Unsaved edits of tasks, by file; the new one has no file. They outlive the page. */
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, TaskCard, TaskPlan, TaskPreview } from "$lib/ipc/types";
 import { planOf } from "$lib/state/schedule";
 import { type FormFault, formOf, type PlanField, readForm, type TaskForm, tomorrowOf } from "$lib/state/task-form";
 import { SvelteMap, SvelteSet } from "svelte/reactivity";
 
-/** How long typing pauses before the core is asked what it means, in milliseconds. */
+/** How long typing must pause before the core checks the plan, in milliseconds. */
 const PAUSE = 250;
 
-/** What is wrong with a field: found here at once, or by the core a moment later. */
+/** A field's error: found here at once, or by the core a moment later. */
 export type FieldFault =
   { readonly type: "form"; readonly fault: FormFault } | { readonly type: "core"; readonly error: ApiError };
 
-/** What the core says to a plan. */
+/** The core's answer to a plan. */
 interface Seen {
-  /** Of which plan, as JSON. */
+  /** The plan it applies to, as JSON. */
   readonly of: string;
   readonly preview: TaskPreview;
 }
 
 export class TaskEdit {
   form: TaskForm;
-  /** The version of the file it is a change of; null for a new one. */
+  /** The version the edit is based on; null for a new task. */
   version = $state<string | null>(null);
   /** Why it could not be saved. */
   problem = $state.raw<ApiError | null>(null);
-  /** Why the core could not be asked. */
+  /** Why the core's check failed. */
   unseen = $state.raw<ApiError | null>(null);
-  /** Whether all that is wrong is shown, not only what was changed. */
+  /** Whether to show all errors, not only those of changed fields. */
   asked = $state(false);
   readonly file: string | null;
   readonly reading = $derived.by(() => readForm(this.form));
@@ -42,16 +42,16 @@ export class TaskEdit {
     this.form = $state(form);
     this.version = version;
     this.#base = JSON.stringify(form);
-    // What is saved already is right or known to be wrong; of a new one nothing is said before it is written.
+    // A saved task shows its errors at once; a new one shows none before the person types.
     this.asked = file !== null;
   }
 
-  /** Whether something of it is not in the file. */
+  /** Whether the edit differs from the file. */
   get unsaved(): boolean {
     return JSON.stringify(this.form) !== this.#base;
   }
 
-  /** Begins again with what a card says now. */
+  /** Restarts from a card's current content. */
   take(card: TaskCard): void {
     const plan = planOf(card);
     if (!plan) return;
@@ -61,25 +61,25 @@ export class TaskEdit {
     this.problem = null;
   }
 
-  /** Changes fields of the form; `field` is the one of the plan they make. */
+  /** Changes fields of the form; `field` is the plan field they make up. */
   change(field: PlanField, change: Partial<TaskForm>): void {
     Object.assign(this.form, change);
     this.#touched.add(field);
     this.problem = null;
   }
 
-  /** What the core says to the plan as it is now; null while that is not known. */
+  /** The core's answer to the current plan; null until it arrives. */
   get preview(): TaskPreview | null {
     const { plan } = this.reading;
     return plan !== null && this.#seen?.of === JSON.stringify(plan) ? this.#seen.preview : null;
   }
 
-  /** What the core said last, also to what was typed before: it stays until the next answer. */
+  /** The core's last answer, possibly to an earlier input: kept until the next one. */
   get lastPreview(): TaskPreview | null {
     return this.reading.plan === null ? null : (this.#seen?.preview ?? null);
   }
 
-  /** What is wrong with a field and is to be shown. */
+  /** Returns the error to show at a field. */
   fault(field: PlanField): FieldFault | null {
     if (!this.asked && !this.#touched.has(field)) return null;
     const fault = this.reading.faults.get(field);
@@ -88,19 +88,19 @@ export class TaskEdit {
     return found ? { type: "core", error: found.error } : null;
   }
 
-  /** What the core finds wrong with what is no field of the form. */
+  /** Errors the core found outside the form's fields. */
   get others(): readonly ApiError[] {
     const { plan } = this.reading;
     if (!this.asked || plan === null) return [];
     return (this.preview?.errors ?? []).filter(({ field }) => !(field in plan)).map(({ error }) => error);
   }
 
-  /** Whether nothing is known to be wrong. */
+  /** Whether there is no known error. */
   get right(): boolean {
     return this.reading.faults.size === 0 && (this.preview?.errors.length ?? 0) === 0;
   }
 
-  /** Asks the core what the form means, once typing pauses. */
+  /** Asks the core to check the plan once typing pauses. */
   look(): void {
     clearTimeout(this.#timer);
     const { plan } = this.reading;
@@ -121,5 +121,5 @@ export class TaskEdit {
   }
 }
 
-/** The tasks that are edited. */
+/** The tasks being edited. */
 export const taskEdits = new SvelteMap<string | null, TaskEdit>();

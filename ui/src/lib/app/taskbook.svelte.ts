@@ -1,4 +1,4 @@
-/** The page of tasks while it is open. */
+/** The state of the tasks page while it is open. */
 import { asApiError, call } from "$lib/ipc";
 import type { ApiError, Switch, TaskCard } from "$lib/ipc/types";
 import { nameOf, planOf } from "$lib/state/schedule";
@@ -10,21 +10,21 @@ import { offerBack } from "./restoring";
 import { TaskEdit, taskEdits } from "./task-edit.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** What the right side shows. */
+/** The content of the right pane. */
 export type TaskLook =
   { readonly type: "runs" } | { readonly type: "task"; readonly file: string } | { readonly type: "new" };
 
 export class Taskbook {
   cards = $state.raw<readonly TaskCard[]>([]);
-  /** The zone of this computer. */
+  /** This computer's time zone. */
   zone = $state("");
-  /** Whether tasks run at their times at all. */
+  /** Whether scheduled tasks are enabled. */
   atTheirTimes = $state<Switch>("on");
-  /** Whether they were read; until then nothing is said about how many there are. */
+  /** Whether the tasks are loaded; until then no count is shown. */
   opened = $state(false);
   problem = $state.raw<ApiError | null>(null);
   look = $state.raw<TaskLook>({ type: "runs" });
-  /** What is being done, so that it is not asked for twice. */
+  /** Whether a request is running, so that no second one is sent. */
   busy = $state(false);
   readonly current = $derived.by(() => {
     const { look } = this;
@@ -32,7 +32,7 @@ export class Taskbook {
   });
   #turn = 0;
 
-  /** Reads everything that is shown, again. */
+  /** Reloads everything on the page. */
   async refresh(): Promise<void> {
     const turn = ++this.#turn;
     try {
@@ -43,7 +43,7 @@ export class Taskbook {
       this.atTheirTimes = at_their_times;
       this.problem = null;
       this.opened = true;
-      // One that is gone is shown no more, unless something of it was typed.
+      // Closes a task that was removed, unless it has unsaved edits.
       if (this.look.type === "task" && this.current === null && !taskEdits.has(this.look.file)) this.close();
     } catch (error) {
       if (turn === this.#turn) this.problem = asApiError(error);
@@ -54,17 +54,17 @@ export class Taskbook {
     this.look = { type: "task", file };
   }
 
-  /** Shows no single task. */
+  /** Deselects the task. */
   close(): void {
     this.look = { type: "runs" };
   }
 
-  /** Has Octo write a task from what is said in a session that is not started yet. */
+  /** Starts a new session in which the person describes a task and Octo writes it. */
   describe(): void {
     navigation.command("cron-task-creator", navigation.folder);
   }
 
-  /** Begins a new task, or goes on with the one that was begun. */
+  /** Starts a new task, or resumes its edit. */
   begin(from: Partial<TaskForm> | null = null): void {
     const { settings } = preferences;
     if (!taskEdits.has(null) || from !== null) {
@@ -81,7 +81,7 @@ export class Taskbook {
     this.look = { type: "new" };
   }
 
-  /** What is being edited of a file; null while nothing is. */
+  /** Returns the edit of a file; null without one. */
   edit(file: string | null): TaskEdit | null {
     return taskEdits.get(file) ?? null;
   }
@@ -92,20 +92,20 @@ export class Taskbook {
       taskEdits.set(card.file, new TaskEdit(card.file, formOf(plan, tomorrowOf(Date.now())), card.version));
   }
 
-  /** Lets what was typed go. */
+  /** Discards an edit. */
   drop(file: string | null): void {
     taskEdits.delete(file);
     if (this.look.type !== "runs" && this.current === null) this.close();
   }
 
-  /** Writes a task; whether that could be done. What was typed stays where it cannot be written. */
+  /** Saves a task; returns whether that succeeded. On failure the form keeps its input. */
   async save(edit: TaskEdit): Promise<boolean> {
     const { plan } = edit.reading;
     edit.asked = true;
     if (this.busy || plan === null || !edit.right) return false;
     this.busy = true;
     edit.problem = null;
-    // One whose file is gone is written anew.
+    // Creates the task again if its file was removed.
     const there = this.cards.some((card) => card.file === edit.file);
     try {
       const card = await call("schedule", "save_task", {
@@ -127,7 +127,7 @@ export class Taskbook {
     }
   }
 
-  /** Lets a task that came into the home run, as it was seen. */
+  /** Accepts a task that was copied into the home, in the version shown. */
   async accept(card: TaskCard): Promise<void> {
     await this.#change(
       () => call("schedule", "accept_task", { task: card.file, version: card.version }),
@@ -136,7 +136,7 @@ export class Taskbook {
     );
   }
 
-  /** Pauses a task, or lets it run at its times again. */
+  /** Pauses or resumes a task. */
   async turn(card: TaskCard, on: Switch): Promise<void> {
     await this.#change(() => call("schedule", "switch_task", { task: card.file, on }));
   }
@@ -154,7 +154,7 @@ export class Taskbook {
     await this.refresh();
   }
 
-  /** Writes a second task like one, and shows it. */
+  /** Creates a copy of a task and selects it. */
   async duplicate(card: TaskCard): Promise<void> {
     await this.#do(async () => {
       const made = await call("schedule", "duplicate_task", { task: card.file });
@@ -164,7 +164,7 @@ export class Taskbook {
     await this.refresh();
   }
 
-  /** Puts a task into the trash and offers the way back. */
+  /** Moves a task to the trash and offers to undo it. */
   async remove(card: TaskCard): Promise<void> {
     const name = nameOf(card);
     const gone = await this.#do(() => call("schedule", "delete_task", { task: card.file }));

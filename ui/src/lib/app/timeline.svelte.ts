@@ -1,4 +1,4 @@
-/** The time machine of a session while it is open: what is looked at, and going elsewhere. */
+/** The time machine of a session while it is open: its selection, and restores. */
 import { asApiError, call } from "$lib/ipc";
 import type {
   ApiError,
@@ -16,30 +16,30 @@ import { type Plan, type Restore, moves, overwriteOf, planOf, undoOf } from "$li
 import { type TimePlace, placeIn } from "$lib/state/timeline";
 import { SvelteSet } from "svelte/reactivity";
 
-/** What was read, what is being read, or why it could not be. */
+/** The loaded value, its pending load, or the load error. */
 export type Reading<T> =
   | { readonly type: "reading" }
   | { readonly type: "read"; readonly value: T }
   | { readonly type: "failed"; readonly error: ApiError };
 
-/** A restore that was asked for and is looked at before it is done. */
+/** A requested restore, previewed before it is carried out. */
 export interface Proposal {
   readonly restore: Restore;
-  /** The active task when it was asked for. */
+  /** The active step at the time of the request. */
   readonly from: number;
-  /** The task the conversation was at then. */
+  /** The conversation's step at that time. */
   readonly said: number;
   readonly preview: Reading<RestorePreview>;
 }
 
-/** What a restore that was done says, with its way back. */
+/** A completed restore, with its undo. */
 export interface Done {
   readonly restore: Restore;
-  /** The task it went to, or took files from; null where it was not there when the tree was read last. */
+  /** The step it went to, or took files from; null if the last loaded tree does not contain it. */
   readonly task: TaskView | null;
   readonly report: RestoreReport;
   readonly undo: Restore | null;
-  /** The task the conversation is at now. */
+  /** The conversation's current step. */
   readonly said: number;
 }
 
@@ -50,21 +50,21 @@ export class Timeline {
   tree = $state.raw<Reading<TaskTree>>(READING);
   selected = $state<number | null>(null);
   changes = $state.raw<Reading<TaskChanges>>(READING);
-  /** The file that is compared. */
+  /** The file being compared. */
   path = $state<string | null>(null);
   against = $state<CompareWith>("before");
   comparison = $state.raw<Reading<FileComparison>>(READING);
-  /** The files that were chosen to be brought back. */
+  /** The files selected for a restore. */
   readonly checked = new SvelteSet<string>();
   proposal = $state.raw<Proposal | null>(null);
-  /** Conflicts of the proposal that may be overwritten. */
+  /** Conflicts of the plan that may be overwritten. */
   readonly overwrite = new SvelteSet<string>();
-  /** Set while a restore is being done. */
+  /** Set during a restore. */
   restoring = $state(false);
-  /** Why the last restore was not done. */
+  /** Why the last restore was refused. */
   refused = $state.raw<ApiError | null>(null);
   #place: TimePlace;
-  // Counted up with every request, so that an answer that was overtaken is not shown.
+  // Incremented with every request, so that outdated answers are dropped.
   #trees = 0;
   #looks = 0;
   #comparisons = 0;
@@ -77,29 +77,29 @@ export class Timeline {
     this.#place = place;
   }
 
-  // Not derived: the remark after a restore asks them when the page is gone.
+  // Not derived: the toast after a restore reads them after the page has closed.
 
-  /** The tree, once it was read. */
+  /** The loaded tree. */
   get known(): TaskTree | null {
     return this.tree.type === "read" ? this.tree.value : null;
   }
 
-  /** The selected task. */
+  /** The selected step. */
   get task(): TaskView | null {
     return this.known?.tasks.find((task) => task.number === this.selected) ?? null;
   }
 
-  /** What is proposed, told apart; none before the preview is there. */
+  /** The restore plan; null until the preview is loaded. */
   get plan(): Plan | null {
     return this.proposal?.preview.type === "read" ? planOf(this.proposal.preview.value) : null;
   }
 
-  /** Ends it: nothing is read any more. A restore can still be taken back. */
+  /** Closes it and stops loading. A restore can still be undone. */
   close(): void {
     this.#closed = true;
   }
 
-  /** Reads the tree, and what is looked at, again: something happened in the session. */
+  /** Reloads the tree and the selection after a change in the session. */
   async load(): Promise<void> {
     if (this.#closed) return;
     const mine = ++this.#trees;
@@ -110,18 +110,18 @@ export class Timeline {
       tree = { type: "failed", error: asApiError(error) };
     }
     if (mine !== this.#trees) return;
-    // What is there stays readable; what could not be read again is no reason to take it away.
+    // A failed refresh keeps the tree already shown.
     if (tree.type === "failed" && this.tree.type === "read") return;
     this.tree = tree;
     if (tree.type !== "read") return;
     const there = tree.value.tasks.some((task) => task.number === this.selected);
     if (there && this.selected !== null) await this.#look(this.selected);
     else this.select(placeIn(tree.value, this.#place));
-    // What would happen depends on where the session is.
+    // The plan depends on the current step of the session.
     if (this.proposal && this.proposal.from !== tree.value.active && !this.restoring) this.withdraw();
   }
 
-  /** Shows another task. */
+  /** Selects a step. */
   select(task: number | null): void {
     if (task === this.selected) return;
     this.selected = task;
@@ -148,7 +148,7 @@ export class Timeline {
     if (!this.proposal) this.compare(first?.path ?? null);
   }
 
-  /** Shows a file beside its other state. */
+  /** Compares a file with its other state. */
   compare(path: string | null, against: CompareWith = this.against): void {
     this.path = path;
     this.against = against;
@@ -170,13 +170,13 @@ export class Timeline {
     if (mine === this.#comparisons) this.comparison = comparison;
   }
 
-  /** Chooses a file to be brought back, or leaves it. */
+  /** Selects or deselects a file for the restore. */
   check(path: string, chosen: "chosen" | "left"): void {
     if (chosen === "chosen") this.checked.add(path);
     else this.checked.delete(path);
   }
 
-  /** Shows what a restore would do. Nothing is done. */
+  /** Previews a restore, without carrying it out. */
   async propose(scope: RestoreScope, selection: FileSelection): Promise<void> {
     const task = this.selected;
     if (task === null || this.known === null) return;
@@ -204,7 +204,7 @@ export class Timeline {
     if (mine === this.#previews && this.proposal) this.proposal = { restore, from, said, preview };
   }
 
-  /** Goes back from the preview to the task's files. */
+  /** Returns from the preview to the step's files. */
   withdraw(): void {
     if (this.proposal === null) return;
     this.#drop();
@@ -221,7 +221,7 @@ export class Timeline {
     this.path = null;
   }
 
-  /** Does what is proposed; null when it was refused, which [`refused`] explains. */
+  /** Carries out the plan; returns null if it was refused, which [`refused`] explains. */
   async restore(): Promise<Done | null> {
     const { proposal, plan } = this;
     if (!proposal || !plan || this.restoring) return null;
@@ -241,8 +241,8 @@ export class Timeline {
   }
 
   /**
-   * Has the core do a restore; rejects with an [`ApiError`] when it refuses. `said` is the task the conversation is at
-   * before it.
+   * Carries out a restore; rejects with an [`ApiError`] if the core refuses. `said` is the conversation's step before
+   * it.
    */
   async carryOut(restore: Restore, overwrite: string[], said: number): Promise<Done> {
     const report = await call("time", "restore_task", { session: this.session, ...restore, overwrite });
@@ -250,7 +250,7 @@ export class Timeline {
     return { restore, task, report, undo: undoOf(restore, report, said), said: moves(restore) ? restore.task : said };
   }
 
-  /** Gives the present state a name; rejects with an [`ApiError`]. */
+  /** Names the current state; rejects with an [`ApiError`]. */
   async name(name: string): Promise<TaskView> {
     const task = await call("time", "add_checkpoint", { session: this.session, name });
     await this.load();

@@ -51,7 +51,7 @@ const preview: RestorePreview = {
 const refusal = { key: "store.busy", args: {}, retryable: true };
 
 let asked: TimeRequest[] = [];
-/** What each kind of request is answered with; a test overwrites what it is about. */
+/** The answer to each type of request; tests override the ones they need. */
 let answers: { [K in TimeRequest["type"]]: (call: TimeRequest) => unknown };
 const transport: Transport = {
   request: (request: Request) => {
@@ -64,10 +64,10 @@ const transport: Transport = {
   blobUrl: (hash) => hash,
 };
 const of = (type: TimeRequest["type"]) => asked.filter((call) => call.type === type);
-/** Lets every answer that is under way arrive. */
+/** Waits until all pending answers have arrived. */
 const settle = () => new Promise((resolve) => setTimeout(resolve));
 
-/** An open time machine whose first answers have arrived. */
+/** Opens a time machine and waits for its first answers. */
 async function opened(type: "now" | "before" = "before"): Promise<Timeline> {
   const timeline = new Timeline("s", { type });
   await timeline.load();
@@ -247,7 +247,7 @@ describe("closed", () => {
     answers.restore_task = () => ({ active: 4, safety: 5, changed: 1, kept: [], impossible: [] });
     const back = await timeline.carryOut(done.undo, [], done.report.active);
     expect(of("restore_task")).toMatchObject([{ task: 4, scope: "both", overwrite: [] }]);
-    // An undo is itself undoable.
+    // An undo can itself be undone.
     expect(back.undo).toMatchObject({ task: 5 });
   });
 });

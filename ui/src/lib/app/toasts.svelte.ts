@@ -1,8 +1,8 @@
-/** Short remarks at the edge of the window, some with a way back. */
+/** Toasts: short messages at the edge of the window, some with an undo. */
 import { asApiError } from "$lib/ipc";
 import { explain } from "$lib/words/words.svelte";
 
-/** A remark. */
+/** A toast. */
 export interface Toast {
   readonly id: number;
   readonly text: string;
@@ -11,11 +11,13 @@ export interface Toast {
 }
 
 /**
- * How long a remark stays, in milliseconds; failures stay until they are closed. It begins anew once the pointer and
- * the focus have left: nobody is to read or reach for something that goes.
+ * How long a toast stays, in milliseconds; failures stay until closed. The time restarts once the pointer and the focus
+ * have left, so that no toast vanishes while being read or reached for.
  */
 const STAY = 8000;
-/** How many there are before mere remarks make room. Failures and ways back never do: they would go unread. */
+/**
+ * The number of toasts above which plain ones are dropped. Failures and undos are never dropped: they would go unread.
+ */
 const ROOM = 3;
 
 class Toasts {
@@ -24,14 +26,14 @@ class Toasts {
   #held = false;
   readonly #ends = new Map<number, ReturnType<typeof setTimeout>>();
 
-  /** Shows a remark. */
+  /** Shows a toast. */
   show(text: string, action?: Toast["action"]): void {
     const toast: Toast = { id: this.#next++, text, failure: false, ...(action ? { action } : {}) };
     this.#add(toast);
     this.#wait(toast);
   }
 
-  /** The pointer or the focus is among the remarks, or has left them: meanwhile none goes by itself. */
+  /** Pauses or resumes the timers while the pointer or the focus is among the toasts. */
   hold(held: boolean): void {
     if (held === this.#held) return;
     this.#held = held;
@@ -47,7 +49,7 @@ class Toasts {
       );
   }
 
-  /** Shows what went wrong. */
+  /** Shows an error. */
   fail(thrown: unknown): void {
     const text = explain(asApiError(thrown));
     if (this.list.some((toast) => toast.failure && toast.text === text)) return;
@@ -60,7 +62,7 @@ class Toasts {
     this.list = [...kept, toast];
   }
 
-  /** Takes a remark away. */
+  /** Closes a toast. */
   close(id: number): void {
     clearTimeout(this.#ends.get(id));
     this.#ends.delete(id);
@@ -68,5 +70,5 @@ class Toasts {
   }
 }
 
-/** The window's remarks. */
+/** This window's toasts. */
 export const toasts = new Toasts();

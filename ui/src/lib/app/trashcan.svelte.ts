@@ -1,4 +1,4 @@
-/** What is in the trash, page by page, and what can be done with it. */
+/** The content of the trash, page by page, and its actions. */
 import { call } from "$lib/ipc";
 import type {
   EmptyReport,
@@ -15,18 +15,18 @@ import { SvelteSet } from "svelte/reactivity";
 import { follow, type Following } from "./follow";
 import { toasts } from "./toasts.svelte";
 
-/** How many lines a page has. */
+/** The number of rows of a page. */
 const PAGE = 200;
 
-/** Looked up and thrown away: nothing reacts to it. */
+/** Returns the ids for a temporary lookup, hence not reactive. */
 function idsOf(entries: readonly TrashEntry[]): ReadonlyMap<string, true> {
   return new Map(entries.map((entry) => [entry.id, true] as const));
 }
 
-/** Kinds that can be asked for. */
+/** The kinds to filter by. */
 export type KindChoice = "all" | TrashKind;
 
-/** A thing whose place is taken. */
+/** An entry whose original path is taken. */
 export interface Conflict {
   readonly id: string;
   readonly present: PresentThing;
@@ -35,7 +35,7 @@ export interface Conflict {
 /** The trash while its page is open. */
 export class Trashcan {
   entries = $state.raw<readonly TrashEntry[]>([]);
-  /** What the search and the filters let through. */
+  /** The totals of the entries matching the search and the filters. */
   found = $state.raw<TrashTotals>({ things: 0, bytes: 0 });
   totals = $state.raw<TrashTotals>({ things: 0, bytes: 0 });
   projects = $state.raw<readonly string[]>([]);
@@ -44,7 +44,7 @@ export class Trashcan {
   kind = $state<KindChoice>("all");
   project = $state<string | null>(null);
   readonly chosen = new SvelteSet<string>();
-  /** The one that is looked at. */
+  /** The entry being previewed. */
   current = $state<string | null>(null);
   #loading = 0;
   #following: Following<TrashState>;
@@ -72,7 +72,7 @@ export class Trashcan {
     return call("trash", "list_trash", { query: this.query, kind, project: this.project, offset, limit });
   }
 
-  /** Reads the list again, as far as it was read. */
+  /** Reloads the list up to the part already loaded. */
   async refresh(): Promise<void> {
     const turn = ++this.#loading;
     try {
@@ -100,14 +100,14 @@ export class Trashcan {
     }
   }
 
-  /** Begins the list anew: the search or a filter changed. */
+  /** Reloads the list from its start after a change of search or filter. */
   async restart(): Promise<void> {
     this.entries = [];
     this.chosen.clear();
     await this.refresh();
   }
 
-  /** Loads a further page. */
+  /** Loads another page. */
   async more(): Promise<void> {
     if (this.entries.length >= this.found.things) return;
     const turn = ++this.#loading;
@@ -126,18 +126,18 @@ export class Trashcan {
     if (!this.chosen.delete(id)) this.chosen.add(id);
   }
 
-  /** Chooses all that is listed, or nothing. */
+  /** Selects all listed entries, or none. */
   toggleAll(): void {
     if (this.chosen.size > 0) this.chosen.clear();
     else for (const entry of this.entries) this.chosen.add(entry.id);
   }
 
-  /** The bytes of what is chosen. */
+  /** The total bytes of the selection. */
   get chosenBytes(): number {
     return this.entries.reduce((sum, entry) => sum + (this.chosen.has(entry.id) ? entry.size : 0), 0);
   }
 
-  /** Brings things back; what is in the way of some of them. */
+  /** Restores entries; returns their outcomes. */
   async restore(ids: readonly string[], to: string | null, on_conflict: OnConflict): Promise<readonly Restored[]> {
     try {
       const report = await call("trash", "restore_trash", { ids: [...ids], to, on_conflict });
@@ -152,7 +152,7 @@ export class Trashcan {
     }
   }
 
-  /** How much would go for good. */
+  /** Returns how much would be deleted permanently. */
   async count(which: TrashChoice): Promise<TrashTotals | null> {
     try {
       return await call("trash", "count_trash", { which });
@@ -162,7 +162,7 @@ export class Trashcan {
     }
   }
 
-  /** Deletes for good. */
+  /** Deletes entries permanently. */
   async empty(which: TrashChoice): Promise<EmptyReport | null> {
     try {
       const report = await call("trash", "empty_trash", { which });

@@ -1,4 +1,4 @@
-/** The update that was found and not installed. */
+/** An update that was found but not installed. */
 import { asApiError, host } from "$lib/ipc";
 import type { UpdateDownload, UpdateOffer } from "$lib/ipc/types";
 import { explain, t } from "$lib/words/words.svelte";
@@ -6,22 +6,24 @@ import { attention } from "./attention.svelte";
 import { navigation } from "./navigation.svelte";
 import { toasts } from "./toasts.svelte";
 
-/** How often it is asked how far a download is, in milliseconds. */
+/** How often to poll the download's progress, in milliseconds. */
 const GLANCE = 500;
 
 class Updates {
   offer = $state.raw<UpdateOffer | null>(null);
   installing = $state(false);
-  /** While the newest is asked for: the one that was found before is not to be installed in its place. */
+  /** Set while checking for the newest version: the one found before must not be installed then. */
   looking = $state(false);
-  /** How far the one that is installed has come; null before anything came, and once all did. */
+  /** The download's progress; null before it started and after it finished. */
   download = $state.raw<UpdateDownload | null>(null);
 
-  /** Octo found one by itself: the person is told once they can see it, and sees what changed when they want to. */
+  /**
+   * Records an update found by a background check: shows it once the window is visible, with its changes on request.
+   */
   found(offer: UpdateOffer): void {
     this.offer = offer;
     attention.once(() => {
-      // Meanwhile another one was found, or the person looked for themselves.
+      // Another offer was found in the meantime, or the person checked for updates.
       if (this.offer !== offer) return;
       toasts.show(t("updates.offer", { version: offer.version }), {
         label: t("updates.show"),
@@ -30,7 +32,7 @@ class Updates {
     });
   }
 
-  /** Asks for the newest one now, and says what came of it. */
+  /** Checks for the newest version now and returns the result. */
   async look(): Promise<"found" | "newest" | "failed"> {
     this.looking = true;
     try {
@@ -45,7 +47,7 @@ class Updates {
     }
   }
 
-  /** Installs the one that was found. Where that succeeds this page ends. */
+  /** Installs the update. On success this page ends. */
   async install(version: string): Promise<void> {
     if (this.installing || this.looking) return;
     this.installing = true;
@@ -54,7 +56,7 @@ class Updates {
       await host({ type: "install_update", version });
     } catch (error) {
       this.installing = false;
-      // What the person stopped is no failure.
+      // A download the person cancelled is not a failure.
       if (asApiError(error).key === "updates.given_up") toasts.show(explain(asApiError(error)));
       else toasts.fail(error);
     } finally {

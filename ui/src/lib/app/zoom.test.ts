@@ -33,7 +33,7 @@ describe("the zoom", () => {
     expect(zoomBy(press("-"))).toBe(true);
     expect(change.mock.calls[0]?.[0]).toMatchObject({ appearance: { zoom: 75 } });
     change.mockClear();
-    // As it is already: nothing is stored.
+    // The zoom is unchanged, so nothing is stored.
     expect([zoomBy(press("0")), change.mock.calls]).toEqual([true, []]);
     const others = [
       press("+", { ctrlKey: false }),

@@ -1,12 +1,12 @@
-/** How large everything in the windows is, by keys and in the settings; the shell makes it so. */
+/** The zoom of all windows, by keyboard and in the settings; the shell applies it. */
 import { commandKey } from "./platform";
 import { preferences } from "./preferences.svelte";
 
-/** What can be chosen, in percent; the usual size is among them. The core keeps to the range. */
+/** The zoom levels offered, in percent, including the default. The core enforces the range. */
 export const ZOOMS = [75, 100, 125, 150, 175, 200] as const;
 const USUAL = 100;
 
-/** What keys of a zoom do; null for all others. Signs are pressed with Shift on some keyboards and without on others. */
+/** Returns the zoom action of a key event, or null. Keyboards differ in which symbols need Shift. */
 function wanted(event: KeyboardEvent): "larger" | "smaller" | "usual" | null {
   if (event.altKey || !commandKey(event)) return null;
   if (event.key === "+" || event.key === "=") return "larger";
@@ -14,14 +14,14 @@ function wanted(event: KeyboardEvent): "larger" | "smaller" | "usual" | null {
   return event.key === "0" && !event.shiftKey ? "usual" : null;
 }
 
-/** The next one from a zoom, which may be none of them. */
+/** Returns the next level from a zoom, which may lie between the levels. */
 export function zoomed(now: number, way: "larger" | "smaller" | "usual"): number {
   if (way === "usual") return USUAL;
   const next = way === "larger" ? ZOOMS.find((zoom) => zoom > now) : ZOOMS.findLast((zoom) => zoom < now);
   return next ?? now;
 }
 
-/** Answers the keys of the zoom, wherever the focus is: who cannot read a page cannot look for another one. */
+/** Handles the zoom keys on every page: a person who cannot read the page cannot look for another one. */
 export function zoomBy(event: KeyboardEvent): boolean {
   const way = wanted(event);
   const appearance = preferences.settings?.appearance;

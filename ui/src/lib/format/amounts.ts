@@ -1,12 +1,12 @@
 /** Amounts a person types: dollars and tokens. */
 
-/** What was typed, as a number; null for an empty field, "wrong" for what is no amount. */
+/** The typed number; null for an empty field, "wrong" for anything invalid. */
 export type Typed = number | null | "wrong";
 
-/** The most that can be entered, in dollars: sums stay exact in nano-dollars. */
+/** The largest amount, in dollars: sums stay exact in nano-dollars. */
 const MOST_DOLLARS = 1_000_000;
 
-/** Dollars as nano-dollars: `5`, `0.50`, `0,50`, `$5`. Nothing at all is no limit; zero is no amount. */
+/** Parses dollars into nano-dollars: `5`, `0.50`, `0,50`, `$5`. Empty means no limit; zero is invalid. */
 export function parseDollars(text: string): Typed {
   const bare = text.trim().replace(/^\$\s*/, "");
   if (bare === "") return null;
@@ -15,18 +15,18 @@ export function parseDollars(text: string): Typed {
   return dollars > 0 && dollars <= MOST_DOLLARS ? Math.round(dollars * 1e9) : "wrong";
 }
 
-/** Nano-dollars as they are typed. */
+/** Formats nano-dollars for a field. */
 export function typedDollars(nano: number | null): string {
   if (nano === null) return "";
   const dollars = nano / 1e9;
   return Number.isInteger(dollars) ? String(dollars) : dollars.toFixed(4).replace(/0{1,2}$/, "");
 }
 
-/** The smallest and the largest size a conversation can be compacted from, in tokens. */
+/** The smallest and largest compaction threshold, in tokens. */
 const LEAST_TOKENS = 10_000;
 const MOST_TOKENS = 10_000_000;
 
-/** A number of tokens: `150000`, `150 000`, `150,000`, `150k`, `1.5M`. */
+/** Parses a number of tokens: `150000`, `150 000`, `150,000`, `150k`, `1.5M`. */
 export function parseTokens(text: string): Typed {
   const bare = text.trim().toLowerCase();
   if (bare === "") return null;

@@ -1,6 +1,6 @@
-/** SGR colours of a command's output as spans. Other escapes were removed before they came here; any left are dropped. */
+/** SGR colours of a command's output as spans. Other escapes were removed earlier; any left are dropped. */
 
-/** A run of text with one look: class names of the terminal styles. */
+/** A run of text with one style: class names of the terminal styles. */
 export interface Span {
   readonly text: string;
   readonly classes: string;
@@ -57,8 +57,8 @@ function change(before: Look, parameters: string): Look {
     else if (code === 39) look.colour = "";
     else if (code >= 90 && code <= 97) look.colour = names[code - 90] ?? "";
     else if (code === 38 || code === 48) {
-      // Colours beyond the sixteen: the first sixteen of a palette are the named ones, the rest stay uncoloured
-      // (their contrast on our grounds is unknown).
+      // 256-colour and true colour: the first sixteen of the palette are the named ones; the rest stay
+      // uncoloured because their contrast on our backgrounds is unknown.
       const palette = codes[i + 1] === 5;
       const index = codes[i + 2] ?? 0;
       if (code === 38) look.colour = palette && index < 16 ? (names[index % 8] ?? "") : "";

@@ -1,14 +1,14 @@
-/** Slash commands in words: Octo's own from the catalogue, skills in the words they bring. */
+/** Slash commands as text: Octo's own from the catalogue, skills in their own words. */
 import type { CommandInfo } from "$lib/ipc/types";
 import { language, lookUp } from "$lib/words/words.svelte";
 
-/** What a command does. */
+/** Describes a command. */
 export function commandWords(command: CommandInfo): string {
   const own = (language() === "zh" ? command.description_zh : null) ?? command.description;
   return own ?? lookUp(`command.${command.name}`) ?? "";
 }
 
-/** What its argument is; empty when it takes none. */
+/** Describes its argument; empty if it takes none. */
 export function argumentWords(command: CommandInfo): string {
   if (command.description === null) return lookUp(`command.${command.name}.argument`) ?? command.argument;
   return (language() === "zh" ? command.argument_zh : null) ?? command.argument;

@@ -1,7 +1,7 @@
-/** Numbers, sizes, times and paths as they are written. */
+/** Formatting of numbers, durations, times and paths. */
 import { type Spoken, languageOf } from "$lib/words/languages";
 
-/** A number of tokens: 840, 48.2k, 1.21M, 53.6M. */
+/** Formats a number of tokens: 840, 48.2k, 1.21M, 53.6M. */
 export function tokens(n: number): string {
   if (n < 1000) return String(n);
   if (n < 99_950) return `${(n / 1000).toFixed(1).replace(/\.0$/, "")}k`;
@@ -9,13 +9,13 @@ export function tokens(n: number): string {
   return `${(n / 1_000_000).toFixed(n < 9_995_000 ? 2 : 1)}M`;
 }
 
-/** A share as a whole percentage. */
+/** Formats a share as a whole percentage. */
 export function percent(share: number): string {
-  // Nearly all is not all: 100% only when nothing was paid in full.
+  // 99.6 % is not all: 100 % only when nothing was paid in full.
   return `${share < 1 ? Math.min(99, Math.round(share * 100)) : 100}%`;
 }
 
-/** A duration in the parts of `units`: 0.4 s, 41 s, 1 min 52 s, 2 h 5 min. */
+/** Formats a duration with `units`: 0.4 s, 41 s, 1 min 52 s, 2 h 5 min. */
 export function duration(milliseconds: number, units: { s: string; min: string; h: string }): string {
   const seconds = milliseconds / 1000;
   if (seconds < 19.95) return `${seconds.toFixed(1)} ${units.s}`;
@@ -38,33 +38,33 @@ function dateFormat(language: Spoken, options: Intl.DateTimeFormatOptions): Intl
   return made;
 }
 
-/** The time of day, 24 hours. */
+/** Formats the time of day, 24 hours. */
 export function clock(at: number, language: Spoken): string {
   return dateFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(at);
 }
 
-/** The day: with its year when that is not this year. */
+/** Formats the day, with the year if it is not this year. */
 export function day(at: number, now: number, language: Spoken): string {
   const sameYear = new Date(at).getFullYear() === new Date(now).getFullYear();
   return dateFormat(language, { day: "numeric", month: "short", ...(sameYear ? {} : { year: "numeric" }) }).format(at);
 }
 
-/** The day without its year. */
+/** Formats the day without its year. */
 export function dayAndMonth(at: number, language: Spoken): string {
   return dateFormat(language, { day: "numeric", month: "short" }).format(at);
 }
 
-/** The midnight a moment's day began with. */
+/** Returns the midnight at the start of a moment's day. */
 export function midnight(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }
 
-/** The midnight it ends with. */
+/** Returns the midnight at the end of a moment's day. */
 export function nextMidnight(at: number): number {
   return new Date(at).setHours(24, 0, 0, 0);
 }
 
-/** The time of day for today and yesterday, the day for everything earlier. */
+/** Formats the time of day for today and yesterday, the day for anything earlier. */
 export function when(at: number, now: number, language: Spoken): string {
   const midnight = new Date(now).setHours(0, 0, 0, 0);
   const before = new Date(midnight);
@@ -72,12 +72,12 @@ export function when(at: number, now: number, language: Spoken): string {
   return at >= before.getTime() ? clock(at, language) : day(at, now, language);
 }
 
-/** Day and time, for tooltips. */
+/** Formats day and time, for tooltips. */
 export function fullTime(at: number, language: Spoken): string {
   return dateFormat(language, { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" }).format(at);
 }
 
-/** A path with the person's home as `~`. */
+/** Shortens a path in the person's home with `~`. */
 export function shortPath(path: string, home: string): string {
   const base = home.replace(/[\\/]+$/, "");
   if (base === "") return path;
@@ -85,14 +85,14 @@ export function shortPath(path: string, home: string): string {
   return path.startsWith(`${base}/`) || path.startsWith(`${base}\\`) ? `~${path.slice(base.length)}` : path;
 }
 
-/** A path relative to the session's folder where it is inside, else with the home as `~`. */
+/** Formats a path relative to the session's folder if inside, else with the home as `~`. */
 export function localPath(path: string, folder: string, home: string): string {
   const base = folder.replace(/[\\/]+$/, "");
   if (base !== "" && (path.startsWith(`${base}/`) || path.startsWith(`${base}\\`))) return path.slice(base.length + 1);
   return shortPath(path, home);
 }
 
-/** The last part of a path. */
+/** Returns the last component of a path. */
 export function baseName(path: string): string {
   return (
     path
@@ -102,7 +102,7 @@ export function baseName(path: string): string {
   );
 }
 
-/** The host of an address, or the address itself when it is none. */
+/** Returns the host of an address, or the text itself if it is not an address. */
 export function hostOf(address: string): string {
   return URL.canParse(address) ? new URL(address).host : address;
 }

@@ -1,16 +1,16 @@
-/** What is known of a model, as a line of words. */
+/** Known facts about a model, as a line of text. */
 import type { ModelFacts, PriceFacts } from "$lib/ipc/types";
 import { t } from "$lib/words/words.svelte";
 import { tokens } from "./figures";
 
-/** A price in dollars from nano-dollars: $15.00, $0.30, $0.0028. */
+/** Formats nano-dollars as dollars: $15.00, $0.30, $0.0028. */
 export function dollars(nano: number): string {
   const amount = nano / 1e9;
   if (amount === 0 || amount >= 0.095) return `$${amount.toFixed(2)}`;
   return `$${Number(amount.toPrecision(2)).toFixed(12).replace(/0+$/, "")}`;
 }
 
-/** What a million tokens cost. */
+/** Formats the price per million tokens. */
 export function priceLine(price: PriceFacts | null): string {
   if (!price || price.input === null || price.output === null) return t("model.price_unknown");
   if (price.input === 0 && price.output === 0) return t("model.price_free");
@@ -24,7 +24,7 @@ export function priceLine(price: PriceFacts | null): string {
     : `${line}${t("list.clause")}${t("model.price_more", { tokens: tokens(price.more_above) })}`;
 }
 
-/** Window, sight and price; for a model that is not in the table, what is assumed of it. */
+/** Returns context window, vision and price; for a model missing from the table, the assumed values. */
 export function factsLine(facts: ModelFacts): string {
   const window = tokens(facts.context_window);
   if (!facts.known && !facts.price) return t("model.unknown_facts", { window });

@@ -1,20 +1,20 @@
-/** Profiles in words: Octo's own by the catalogue, the person's by their name and the first line of their prompt. */
+/** Profiles as text: Octo's own from the catalogue, the person's by their name and the first line of their prompt. */
 import type { IconName } from "$lib/icons";
 import type { ProfileInfo } from "$lib/ipc/types";
 import { lookUp } from "$lib/words/words.svelte";
 
-/** What a profile is called. */
+/** Returns the name of a profile. */
 export function profileName(profile: string): string {
   return lookUp(`profile.${profile}`) ?? profile;
 }
 
-/** The mark of a session with a profile; null for the one that is for anything. */
+/** Returns the icon of a profile; null for the general one. */
 export function profileIcon(profile: string): IconName | null {
   if (profile === "general") return null;
   return profile === "coding" ? "code" : "user";
 }
 
-/** What a profile is for; empty where nobody said. */
+/** Describes a profile; empty without a description. */
 export function profileWords(info: ProfileInfo): string {
   return lookUp(`profile.${info.profile}.sub`) ?? info.description ?? "";
 }

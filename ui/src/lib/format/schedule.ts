@@ -1,16 +1,16 @@
-/** Tasks that run at their time, in words: when they run, how runs stand, what they may use. */
+/** Scheduled tasks as text: their timing, the status of runs, and their limits. */
 import type { RunCause, SkipReason, TaskPlan, TaskRun, Timing, Weekday } from "$lib/ipc/types";
 import { cronTiming, spanOf, WEEKDAYS } from "$lib/state/schedule";
 import { explainBriefly, language, t, tn } from "$lib/words/words.svelte";
 import { clock, day, midnight } from "./figures";
 import { typedDollars } from "./amounts";
 
-/** How many times of day are named; of more, how many there are is said. */
+/** The number of times of day listed; if there are more, only their number is shown. */
 const NAMED_TIMES = 3;
 
 const listed = (parts: readonly string[]): string => parts.join(t("list.comma"));
 
-/** A day of the month as it is counted: 1st, 22nd. */
+/** Formats a day of the month as an ordinal: 1st, 22nd. */
 function ordinal(n: number): string {
   const form = new Intl.PluralRules(language(), { type: "ordinal" }).select(n);
   const known = form === "one" || form === "two" || form === "few" ? form : "other";
@@ -22,7 +22,7 @@ function timesWords(times: readonly string[]): string {
   return tn("tasks.times_more", times.length - NAMED_TIMES + 1, { times: listed(times.slice(0, NAMED_TIMES - 1)) });
 }
 
-/** Days of the week: one by its name, neighbours as a range. */
+/** Lists days of the week: single days by name, adjacent ones as a range. */
 function daysWords(days: readonly Weekday[]): string {
   const [first] = days;
   if (first === undefined) return "";
@@ -44,7 +44,7 @@ function weeklyWords(days: readonly Weekday[], times: readonly string[]): string
   return t("tasks.when.weekly", { ...args, days: daysWords(days) });
 }
 
-/** From when to when on each day: 8–20, 08:30–20:30; empty for all day. */
+/** Formats a daily time window: 8–20, 08:30–20:30; empty for all day. */
 function betweenWords(from: string, until: string | null): string {
   if (until === null) return from === "00:00" ? "" : t("tasks.from", { from });
   const short = (time: string): string => String(Number(time.split(":")[0]));
@@ -58,21 +58,21 @@ function everyWords(when: Extract<Timing, { type: "every" }>): string {
     return when.count === 1
       ? t("tasks.when.daily", { times: when.from })
       : t("tasks.when.after", { every: tn("tasks.every.days", when.count), times: when.from });
-  // Chinese has one form for all numbers, and no number where it is one.
+  // Chinese has one form for all numbers, and omits the number if it is one.
   const every = when.count === 1 ? t(`tasks.every.${when.unit}.one`) : tn(`tasks.every.${when.unit}`, when.count);
   const between = betweenWords(when.from, when.until);
   return between === "" ? every : t("tasks.when.after", { every, times: between });
 }
 
-/** A local date and time, `YYYY-MM-DDTHH:MM`, as it is written. */
+/** Formats a local date and time given as `YYYY-MM-DDTHH:MM`. */
 function localWords(at: string, now: number): string {
   const [date = "", time = ""] = at.split("T");
-  // Its noon is on that day in whatever zone this computer is.
+  // Noon falls on that day in any time zone of this computer.
   const noon = new Date(`${date}T12:00`).getTime();
   return Number.isNaN(noon) ? at : `${day(noon, now, language())} ${time}`;
 }
 
-/** When a task runs, in plain words. An expression of cron that is not simple is shown as one. */
+/** Describes a task's timing in plain words. A complex cron expression is shown as it is. */
 export function timingWords(when: Timing, now: number): string {
   switch (when.type) {
     case "by_hand":
@@ -92,7 +92,7 @@ export function timingWords(when: Timing, now: number): string {
   }
 }
 
-/** The days between two moments in this computer's zone: 0 today, 1 tomorrow. */
+/** Returns the days between two moments in this computer's time zone: 0 today, 1 tomorrow. */
 function daysUntil(at: number, now: number): number {
   return Math.round((midnight(at) - midnight(now)) / 86_400_000);
 }
@@ -102,7 +102,7 @@ function weekdayOf(at: number): string {
   return t(`tasks.weekday.${found}`);
 }
 
-/** A moment near by: Today 16:00, Fri 17:00, 1 Dec 09:00; a past one further away is its day. */
+/** Formats a nearby moment: Today 16:00, Fri 17:00, 1 Dec 09:00; a distant past one as its day. */
 export function around(at: number, now: number): string {
   const time = clock(at, language());
   const days = daysUntil(at, now);
@@ -114,7 +114,7 @@ export function around(at: number, now: number): string {
   return days < 0 ? date : `${date} ${time}`;
 }
 
-/** The next times, one line a day: Today 16:00, 18:00. */
+/** Formats the next times, one line per day: Today 16:00, 18:00. */
 export function nextLines(next: readonly number[], now: number): string[] {
   const lines: { day: number; times: string[] }[] = [];
   for (const at of next) {
@@ -132,7 +132,7 @@ export function nextLines(next: readonly number[], now: number): string[] {
   });
 }
 
-/** A duration the way a clock shows it: 0:48, 12:05, 1:02:30. */
+/** Formats a duration like a clock: 0:48, 12:05, 1:02:30. */
 export function clocked(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   const two = (n: number): string => String(n).padStart(2, "0");
@@ -142,13 +142,13 @@ export function clocked(milliseconds: number): string {
     : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${two(seconds % 60)}`;
 }
 
-/** What something cost, in cents: $0.04; empty for nothing. */
+/** Formats a cost in cents: $0.04; empty for zero. */
 export function money(nano: number): string {
   if (nano === 0) return "";
   return nano < 5_000_000 ? "<$0.01" : `$${(nano / 1e9).toFixed(2)}`;
 }
 
-/** Why a time was left out. */
+/** Explains why a time was skipped. */
 export function skipWords(reason: SkipReason): string {
   switch (reason.type) {
     case "missed":
@@ -165,7 +165,7 @@ export function skipWords(reason: SkipReason): string {
   }
 }
 
-/** How a run stands, or why it ended as it did. */
+/** Describes a run's status, or why it ended. */
 export function statusWords(run: TaskRun, now: number): string {
   const { status } = run;
   switch (status.type) {
@@ -190,7 +190,7 @@ export function statusWords(run: TaskRun, now: number): string {
   }
 }
 
-/** How a run stands in as few words as a list has room for. */
+/** Describes a run's status briefly, for a list. */
 export function briefStatus(run: TaskRun, now: number): string {
   const { status } = run;
   switch (status.type) {
@@ -211,7 +211,7 @@ export function briefStatus(run: TaskRun, now: number): string {
   }
 }
 
-/** What set a run off where that was not its time; empty where it was. */
+/** Describes the trigger of a run; empty if it was the schedule. */
 export function causeWords(cause: RunCause): string {
   switch (cause.type) {
     case "time":
@@ -225,7 +225,7 @@ export function causeWords(cause: RunCause): string {
   }
 }
 
-/** The first words of an answer as one line, without the marks of Markdown. */
+/** Returns the first words of an answer as one line, without Markdown syntax. */
 function plain(answer: string): string {
   return answer
     .replace(/^\s*(?:#+|[-*>])\s+/, "")
@@ -233,16 +233,16 @@ function plain(answer: string): string {
     .trim();
 }
 
-/** What a run says of itself: what it answered where it did, else how it stands. */
+/** Returns a run's summary: its answer if there is one, else its status. */
 export function runWords(run: TaskRun, now: number): string {
   const said = run.status.type === "finished" ? plain(run.result ?? "") : "";
   const words = said === "" ? statusWords(run, now) : said;
-  // What was missed says so by itself.
+  // A missed run needs no cause.
   const cause = run.status.type === "skipped" || run.status.type === "asked" ? "" : causeWords(run.cause);
   return cause === "" ? words : t("tasks.run_because", { cause, words });
 }
 
-/** What one run may use: $0.25 a run, 10 min, 2 retries. */
+/** Describes the limits of a run: $0.25 a run, 10 min, 2 retries. */
 export function limitWords(plan: TaskPlan): string {
   const { budget, minutes, retry } = plan;
   return listed([
@@ -252,7 +252,7 @@ export function limitWords(plan: TaskPlan): string {
   ]);
 }
 
-/** Dollars with the cents they are written with. */
+/** Formats dollars with cents if needed. */
 function cents(nano: number): string {
   const typed = typedDollars(nano);
   return typed.includes(".") ? typed : `${typed}.00`;

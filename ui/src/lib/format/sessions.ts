@@ -1,23 +1,23 @@
-/** Who started a session, and how it stands, in words and marks. */
+/** A session's source and status, as text and icons. */
 import type { IconName } from "$lib/icons";
 import type { SessionMark, SessionOrigin, Source } from "$lib/ipc/types";
 import { lookUp, t, type WordKey } from "$lib/words/words.svelte";
 
-/** The mark of a session the person did not start themselves; null for one of theirs. */
+/** Returns the icon of a session the person did not start; null for their own. */
 export function sourceIcon(source: Source): IconName | null {
   const icons: Partial<Record<Source, IconName>> = { demo: "play", headless: "terminal", task: "clock", chat: "chat" };
   return icons[source] ?? null;
 }
 
-/** Who started a session. */
+/** Names who started a session. */
 export function sourceName(source: Source): string {
   return lookUp(`session.source.${source}`) ?? source;
 }
 
-/** Who can have started a session of the list. */
+/** The possible sources of listed sessions. */
 export const SOURCES: readonly Source[] = ["window", "chat", "headless", "task", "demo"];
 
-/** How sessions can stand, with the words for it. */
+/** The possible marks of sessions, with their words. */
 export const MARKS: readonly (readonly [SessionMark, WordKey])[] = [
   ["waiting", "session.status.waiting"],
   ["running", "session.status.running"],
@@ -25,7 +25,7 @@ export const MARKS: readonly (readonly [SessionMark, WordKey])[] = [
   ["unread", "session.status.unread"],
 ];
 
-/** Where a session's conversation comes from. */
+/** Describes where a session's conversation came from. */
 export function originWords(origin: SessionOrigin): string {
   if (origin.type === "file") return t("session.imported", { name: origin.name });
   const title = origin.title || t("session.untitled");

@@ -1,9 +1,9 @@
-/** Sizes on a disk as they are written: 812 B, 24 kB, 3.4 MB, 12 GB; 1 kB is 1000 bytes. */
+/** Formats sizes on disk: 812 B, 24 kB, 3.4 MB, 12 GB; 1 kB is 1000 bytes. */
 export function size(bytes: number): string {
   let n = bytes;
   let unit = "B";
   for (const next of ["kB", "MB", "GB", "TB"]) {
-    // What would be written as 1000 is the next unit's 1.
+    // A value that rounds to 1000 is shown as 1 of the next unit.
     if (n < 999.5) break;
     n /= 1000;
     unit = next;
@@ -13,7 +13,7 @@ export function size(bytes: number): string {
   return `${written} ${unit}`;
 }
 
-/** Permission bits the way `ls` numbers them: 644, 4755. */
+/** Formats permission bits the way `ls` numbers them: 644, 4755. */
 export function permissions(mode: number): string {
   return (mode & 0o7777).toString(8).padStart(3, "0");
 }

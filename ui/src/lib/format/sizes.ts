@@ -1,12 +1,12 @@
-/** Sizes of files as they are written: 0 B, 6.1 kB, 388 MB. */
+/** Formats file sizes: 0 B, 6.1 kB, 388 MB. */
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 
-/** A number of bytes, in powers of a thousand. */
+/** Formats a number of bytes, in powers of a thousand. */
 export function bytes(n: number): string {
   let unit = 0;
   let amount = n;
-  // What would be written as 1000 of a unit is 1 of the next.
+  // A value that rounds to 1000 of a unit is shown as 1 of the next.
   while (amount >= (unit === 0 ? 1000 : 999.5) && unit < UNITS.length - 1) {
     amount /= 1000;
     unit += 1;
@@ -15,10 +15,10 @@ export function bytes(n: number): string {
   return `${amount.toFixed(digits)} ${UNITS[unit]}`;
 }
 
-/** A gigabyte as settings count it. */
+/** One gigabyte as the settings count it. */
 export const GIGABYTE = 1024 ** 3;
 
-/** A whole number a person types, at least one; null for an empty field. */
+/** Parses a whole number of at least one; null for an empty field. */
 export function parseWhole(text: string): number | null | "wrong" {
   const bare = text.trim();
   if (bare === "") return null;

@@ -1,14 +1,14 @@
-/** Skills in words. */
+/** Skills as text. */
 import type { ApiError, SkillCard, SkillFile, SkillSuggestion } from "$lib/ipc/types";
 import { explain, language, lookUp, t, tn } from "$lib/words/words.svelte";
 import { clock, day, midnight } from "./figures";
 
-/** What was repaired in a skill, or is wrong with it. Its words are with the page's, not with the errors'. */
+/** Describes a repair of a skill, or its error. The words are in the page's catalogue, not the errors'. */
 export function warningWords(warning: ApiError): string {
   return lookUp(warning.key, warning.args) ?? lookUp(`skills.warning.${warning.key}`, warning.args) ?? explain(warning);
 }
 
-/** When something was last used or made: the time today, then Yesterday, then the day. */
+/** Formats a past moment: the time today, then Yesterday, then the day. */
 export function lately(at: number, now: number): string {
   const today = midnight(now);
   if (at >= today) return clock(at, language());
@@ -17,25 +17,25 @@ export function lately(at: number, now: number): string {
   return at >= before.getTime() ? t("skills.yesterday") : day(at, now, language());
 }
 
-/** When a skill was last used. */
+/** Describes when a skill was last used. */
 export function usedWords(card: SkillCard, now: number): string {
   return card.used_at === null ? t("skills.never_used") : lately(card.used_at, now);
 }
 
-/** What making a suggestion cost, in whole cents. */
+/** Formats the cost of making a suggestion, in whole cents. */
 export function costWords(suggestion: SkillSuggestion): string {
   if (suggestion.cost_nanos === null) return t("skills.cost_unknown");
   const dollars = suggestion.cost_nanos / 1e9;
   return dollars < 0.01 ? t("skills.cost_small") : `$${dollars.toFixed(2)}`;
 }
 
-/** How many of the characters that are meant to be there a text has. */
+/** Formats a text's length and the intended maximum, in characters. */
 export function lengthWords(n: number, most: number): string {
   const written = (number: number): string => new Intl.NumberFormat(language()).format(number);
   return t("editor.count", { n: written(n), most: written(most) });
 }
 
-/** How many files there are, and how many of them can be run. */
+/** Counts the files, and the scripts among them. */
 export function filesWords(files: readonly SkillFile[]): string {
   const scripts = files.filter((file) => file.kind === "script").length;
   const all = tn("count.files", files.length);

@@ -1,4 +1,4 @@
-/** Tasks, what they did to files, and why something cannot be undone, in words. */
+/** Time machine steps, their file changes, and why something cannot be undone, as text. */
 import type { Done } from "$lib/app/timeline.svelte";
 import type { ComparedSide, ImpossibleReason, Lasting, LastingMark, TaskView, Unsaved } from "$lib/ipc/types";
 import { type Restore, moves } from "$lib/state/restore";
@@ -6,7 +6,7 @@ import { language, sentences, t, tn } from "$lib/words/words.svelte";
 import { clock, dayAndMonth, midnight } from "./figures";
 import { permissions, size } from "./size";
 
-/** What a task is called. */
+/** Returns the name of a step. */
 export function taskName(task: TaskView): string {
   if (task.kind === "run" || task.kind === "checkpoint") {
     return task.summary.trim() === "" ? t("time.task", { n: task.number }) : task.summary;
@@ -14,7 +14,7 @@ export function taskName(task: TaskView): string {
   return t(`time.kind.${task.kind}`);
 }
 
-/** Its number, its time, what it changed and what of it cannot be undone: 7 · 14:09 · 2 files · 1 not undoable. */
+/** Formats a step's number, time, changes and irreversible effects: 7 · 14:09 · 2 files · 1 not undoable. */
 export function taskFacts(task: TaskView, now: number): string {
   const today = midnight(task.started_at) === midnight(now);
   const time = clock(task.started_at, language());
@@ -26,30 +26,30 @@ export function taskFacts(task: TaskView, now: number): string {
   ].join(" · ");
 }
 
-/** Why a content was not kept, as the end of a sentence. */
+/** Explains why content was not saved, as the end of a sentence. */
 export function whyUnsaved(why: Unsaved): string {
   return t(`time.unsaved.${why}`);
 }
 
-/** In which way something lasts, and how often it was done. */
+/** Describes the kind of an irreversible effect, and how often it happened. */
 export function lastingWords(mark: LastingMark): string {
   const kind = t(`time.lasting.${mark.kind}`);
   return mark.times > 1 ? `${kind}${t("list.clause")}${tn("time.lasting_times", mark.times)}` : kind;
 }
 
-/** How many things no undo takes back, listed or not. */
+/** Returns the number of irreversible effects, listed or not. */
 export function lastingCount({ marks, more }: Lasting): number {
   return marks.length + more;
 }
 
-/** Why a path cannot be brought back. */
+/** Explains why a path cannot be restored. */
 export function whyImpossible(why: ImpossibleReason): string {
   return "why" in why
     ? t(`time.impossible.${why.type}`, { why: whyUnsaved(why.why) })
     : t(`time.impossible.${why.type}`);
 }
 
-/** What one side of a comparison is; a file's permissions only where they matter. */
+/** Describes one side of a comparison; permissions only if they matter. */
 export function sideWords(side: ComparedSide, what: "size" | "permissions"): string {
   switch (side.type) {
     case "file":
@@ -63,14 +63,14 @@ export function sideWords(side: ComparedSide, what: "size" | "permissions"): str
   }
 }
 
-/** Where a restore goes, as the button that does it says. */
+/** Returns the label of the restore button. */
 export function goWords(task: TaskView, restore: Pick<Restore, "scope" | "selection">): string {
   if (!moves({ ...restore, task: task.number })) return t("time.go.files");
   if (task.kind === "start") return t("time.go.start");
   return task.kind === "run" ? t("time.go.task", { n: task.number }) : t("time.go.state");
 }
 
-/** What was done, in a remark. */
+/** Describes a completed restore, for a toast. */
 export function doneWords({ restore, task, report }: Done, how: "there" | "back"): string {
   const place = (): string => {
     if (how === "back") return t("time.done.back");

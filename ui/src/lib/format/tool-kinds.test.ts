@@ -7,7 +7,7 @@ import { TOOL_KINDS, countedWork } from "./tool-kinds";
 
 const TOOLS = join(import.meta.dirname, "../../../../src-tauri/crates/octo-tools/src");
 
-/** The names of the tools as their sources say them. */
+/** Returns the tool names from their sources. */
 function toolNames(): string[] {
   const sources = readdirSync(TOOLS, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith(".rs") && !/tests|testing/.test(entry.name))

@@ -1,9 +1,9 @@
-/** Tools that are only counted, as those of a sub-agent, in words: a model's names for them are nothing to a person. */
+/** Tools that are only counted, such as a sub-agent's, as text: a model's names for them mean nothing to a person. */
 import type { ToolCount } from "$lib/ipc/types";
 import { STEP_KINDS, type StepKind } from "$lib/state/group";
 import { t, tn } from "$lib/words/words.svelte";
 
-/** What a call of each tool is counted as; a test compares the names with the tools there are. */
+/** The step kind of each tool; a test compares the names with the existing tools. */
 export const TOOL_KINDS: Readonly<Record<string, StepKind>> = {
   browser: "browser",
   edit: "change",
@@ -23,7 +23,7 @@ export const TOOL_KINDS: Readonly<Record<string, StepKind>> = {
   write: "change",
 };
 
-/** What tools did, like "2 looks, 1 command". */
+/** Summarises tool use, like "2 looks, 1 command". */
 export function countedWork(tools: readonly ToolCount[]): string {
   const counts = new Map<StepKind, number>();
   for (const { tool, count } of tools) {

@@ -1,13 +1,13 @@
 /**
- * What runs in a replay: the sessions of its list that do, and some of every other kind. `?no-activity` leaves nothing,
- * and with `?queued` the session that works waits for a place.
+ * Activity in a replay: the running sessions of its list, and some of every other kind. `?no-activity` leaves it empty,
+ * and with `?queued` the running session waits in the queue.
  */
 import { KINDS, keyOf } from "$lib/state/activity";
 import type { ActivityId, ActivityRequest, ActivityRow, ActivityState, SessionInfo, Spending } from "./types";
 
 const MINUTE = 60_000;
 const FOLDER = "/home/mei/code/harbor";
-/** Of the run that waits for its turn. */
+/** The id of the queued run. */
 const RUN = "e0000000000000000000000000000001";
 
 const spent = (calls: number, dollars: number, tokens: number): Spending => ({
@@ -38,7 +38,7 @@ export class FakeActivity {
     return { rows, taken: this.#query.has("queued") ? this.core.places() : taken, places: this.core.places() };
   }
 
-  /** Something of the sessions changed. */
+  /** Called when sessions changed. */
   changed(): void {
     this.core.tell(this.state);
   }

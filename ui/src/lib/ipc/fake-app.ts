@@ -1,4 +1,4 @@
-/** What a replay answers about itself: its commands and profiles, its settings, and what is attached. */
+/** A replay's answers about the app: its commands and profiles, its settings, and attachments. */
 import type { FakeLibrary } from "./fake-library";
 import { failure, newId } from "./fake-parts";
 import type { FakeSettings } from "./fake-settings";
@@ -12,10 +12,10 @@ const COMMANDS = ["new", "model", "mode", "undo", "redo", "help", "stop"].map((n
   argument_zh: null,
 }));
 
-/** What the fake of the core lends. */
+/** The parts shared by the fake core. */
 interface Lent {
   readonly library: FakeLibrary;
-  /** Pictures that were put in, by hash. */
+  /** Uploaded pictures, by hash. */
   readonly pictures: Map<string, string>;
 }
 

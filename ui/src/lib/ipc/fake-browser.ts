@@ -1,4 +1,4 @@
-/** A browser that is not there: what a replay shows of the agent's work in pages, and what answers about it. */
+/** A simulated browser: the agent's work in pages in a replay, and the answers about it. */
 import { failure } from "./fake-parts";
 import type {
   ApiError,
@@ -16,14 +16,14 @@ import type {
   Update,
 } from "./types";
 
-/** The session every scene of the browser is of. */
+/** The session of every browser scene. */
 export const BROWSER_SESSION = "d00000000000000000000000000000b0";
 const TURN = "700000000000000000000000000000b0";
-/** When the scenes' turn began. */
+/** The start of the scenes' turn. */
 const BEGAN = Date.UTC(2026, 10, 21, 14, 1, 50);
 const SITE = "https://garden.example";
 
-/** A picture of a shop's page, drawn. */
+/** Returns a drawn picture of a shop's page. */
 function pageDrawing(width: number, height: number): string {
   const cards = [0, 1, 2]
     .map((at) => {
@@ -119,7 +119,7 @@ function page(part: Partial<LivePage> = {}): LivePage {
 
 const MARK = { x: 48 / 640, y: 290 / 400, width: 154 / 640, height: 28 / 400 };
 
-/** What the scenes show; `browser` is a page at work. */
+/** The browser scenes; `browser` is a page in use. */
 export const browserScenes = [
   "browser",
   "browser-person",
@@ -130,14 +130,14 @@ export const browserScenes = [
 ] as const;
 export type BrowserScene = (typeof browserScenes)[number];
 
-/** Whether a scene is one of the browser's. */
+/** Returns whether a scene is a browser scene. */
 export function isBrowserScene(scene: string): scene is BrowserScene {
   return browserScenes.some((known) => known === scene);
 }
 
 const attached: BrowserState = { type: "attached", browser: "Chrome", version: "156.0.7402.4", way: "approved" };
 
-/** How the browser is when a scene begins. */
+/** Returns the browser's state at the start of a scene. */
 export function browserAt(scene: string): BrowserState {
   if (scene === "browser-waiting") return { type: "waiting_for_allow", browser: "Chrome", since: BEGAN + 40_000 };
   if (scene === "browser-lost") return { type: "lost", error: failure("browser.ended") };
@@ -163,7 +163,7 @@ function question(call: CallView, site: boolean): Question {
   };
 }
 
-/** The session of a scene as the core would tell it: its snapshot, then the page. */
+/** Returns a scene's session as the core would publish it: its snapshot, then the page. */
 export function browserScene(scene: BrowserScene): Update[] {
   const all = calls();
   const asks = scene === "browser-site" || scene === "browser-pays";
@@ -278,7 +278,7 @@ function livePage(scene: BrowserScene): Update {
   return { type: "page", page: page({ mark: MARK, call: calls().at(-1)?.id ?? null }) };
 }
 
-/** What was drawn of the pages, by where it is served. */
+/** Returns the drawn pages by the path they are served at. */
 export function browserPictures(): Map<string, string> {
   return new Map([
     [`live/${BROWSER_SESSION}/1`, pageDrawing(640, 400)],
@@ -287,7 +287,7 @@ export function browserPictures(): Map<string, string> {
   ]);
 }
 
-/** The browser's side of the core. */
+/** The browser part of the core. */
 export class FakeBrowser {
   state: BrowserState;
   #sites: GrantedSite[] = [
@@ -308,7 +308,7 @@ export class FakeBrowser {
     this.#hand = hand;
   }
 
-  /** Says how it is from now on. */
+  /** Changes the state. */
   become(state: BrowserState): void {
     this.state = state;
     this.#tell(state);
@@ -337,7 +337,7 @@ export class FakeBrowser {
             },
           ],
         };
-      // Only the settings change; whoever keeps them does that.
+      // Only the settings change; the fake settings handle that.
       case "choose_browser":
         this.become({ type: "apart" });
         return {};

@@ -1,14 +1,14 @@
-/** The chat services of a replay: a bot that is known by any token but a wrong one, and a stranger with a code. */
+/** The chat services of a replay: a bot that accepts any token but a wrong one, and a stranger with a code. */
 import type { FakeSettings } from "./fake-settings";
 import { failure } from "./fake-parts";
 import type { ChatConnection, ChatRequest, ChatState, PairedPerson } from "./types";
 
-/** The code a stranger was told, and the token no service knows. */
+/** The stranger's code, and the rejected token. */
 const CODE = "ABCD-2345";
 const WRONG = "1:wrong";
 const BOT = { id: "4242", name: "mei_octo_bot" };
 
-/** `?chat=lost` and `?chat=refused` have a connection that is in trouble. */
+/** The chat services. `?chat=lost` and `?chat=refused` have a broken connection. */
 export class FakeChats {
   #people: PairedPerson[] = [];
 

@@ -1,14 +1,14 @@
-/** What the core answers in a replay to a slash command it does not know: itself, without asking a model. */
+/** The core's answer to an unknown slash command in a replay: generated locally, without a model. */
 import { failure } from "./fake-parts";
 import type { ApiError, CommandInfo } from "./types";
 
 const NAMES = ["new", "model", "mode", "folder", "rename", "stop", "retry", "undo", "redo", "help"];
-/** What stands between the items of a list, for which each language has its own sign. */
+/** The separator between list items, which each language replaces with its own. */
 const LIST = "\u001f";
-/** How many names are named. */
+/** The maximum number of suggested names. */
 const MOST = 3;
 
-/** How many single-letter changes lie between two words. */
+/** Returns the edit distance between two words. */
 function distance(a: string, b: string): number {
   const row = Array.from({ length: b.length + 1 }, (_, at) => at);
   [...a].forEach((from, i) => {
@@ -23,7 +23,7 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** What is said of a command nobody knows, with names that are near; null for one that is known, and for a message. */
+/** Returns the answer to an unknown command, with similar names; null for a known command, and for a message. */
 export function unknownCommand(text: string, skills: readonly CommandInfo[]): ApiError | null {
   const name = /^\/([\w-]+)(?:\s|$)/.exec(text.trim())?.[1]?.toLowerCase();
   if (name === undefined || NAMES.includes(name) || skills.some((skill) => skill.name === name)) return null;

@@ -1,4 +1,4 @@
-/** What answers requests in a replay: enough of the core to use every part of the page by hand. */
+/** Answers requests in a replay: enough of the core to use every part of the page by hand. */
 import { apply as applyList, type ListState } from "$lib/state/list";
 import { type SessionState, apply as applySession } from "$lib/state/session";
 import { FakeActivity } from "./fake-activity";
@@ -37,11 +37,11 @@ import type {
   Update,
 } from "./types";
 
-/** Sessions of the recordings that tasks started. */
+/** Recorded sessions that tasks started. */
 const OF_TASKS: ReadonlySet<string> = new Set(["Watch flat listings in Santos", "Check the staging certificates"]);
 
 export class FakeCore {
-  /** Pictures that were put in, by hash. */
+  /** Uploaded pictures, by hash. */
   readonly pictures = browserPictures();
   readonly browser: FakeBrowser;
   readonly schedule: FakeSchedule;
@@ -71,12 +71,12 @@ export class FakeCore {
     id: newId,
   });
   #list: ListState = { seq: 0, sessions: [], total: 0, troubles: new Map() };
-  /** The draft of the session that is not started yet. */
+  /** The draft of the session not started yet. */
   #newDraft: Draft = { text: "", attachments: [], foreign: false };
   readonly #settings: FakeSettings;
   readonly #chats: FakeChats;
   readonly #history: History | null;
-  /** Whether it goes on from before a reload. */
+  /** Whether it continues from before a reload. */
   readonly resumed: boolean;
 
   constructor(
@@ -108,7 +108,7 @@ export class FakeCore {
       const outcome = applyList(this.#list, update);
       if (outcome.type === "applied" && outcome.state) this.#list = outcome.state;
     }
-    // What was recorded came before tasks.
+    // The recordings predate tasks.
     this.#list = {
       ...this.#list,
       sessions: this.#list.sessions.map((info) =>
@@ -135,7 +135,7 @@ export class FakeCore {
     this.#newDraft = before.newDraft;
   }
 
-  /** Has what is to outlast a reload kept. */
+  /** Stores the parts that survive a reload. */
   #last(): void {
     const { pictures } = this;
     last({
@@ -147,7 +147,7 @@ export class FakeCore {
     });
   }
 
-  /** What a new subscription starts with: the state as it is, then what was recorded after it. */
+  /** Returns the first updates of a new subscription: the current state, then the recorded updates after it. */
   begin(name: string): Update[] {
     if (name === "sessions") {
       const { seq, sessions, total } = this.#list;
@@ -204,7 +204,7 @@ export class FakeCore {
     if (outcome.type === "applied" && outcome.state) this.#states.set(name, outcome.state);
   }
 
-  /** Lets something happen, as the next event of its topic. */
+  /** Publishes an event as the next one of its topic. */
   emit(topic: Topic, event: Event): void {
     const name = topic.type === "session" ? `session/${topic.id}` : topic.type;
     const last =
@@ -228,7 +228,7 @@ export class FakeCore {
   }
 
   #replace(info: SessionInfo): void {
-    // One that nobody opened yet is opened as it is now.
+    // A session never opened before opens in its current state.
     const recorded = this.#recorded.get(`session/${info.id}`)?.[0];
     if (recorded?.type === "snapshot" && recorded.snapshot.topic === "session") recorded.snapshot.info = info;
     this.emit({ type: "session", id: info.id }, { type: "session_changed", info });
@@ -247,7 +247,7 @@ export class FakeCore {
   #timeMachine(call: TimeRequest): unknown {
     if (new URLSearchParams(location.search).has("no-time")) throw timeFailure;
     const answer = this.#time.answer(call, "session" in call ? this.#state(call.session).turns : []);
-    // As the core does: the session begins anew where it went.
+    // Like the core, replays the session from the restored step.
     if (call.type === "restore_task") {
       const name = `session/${call.session}`;
       this.publish(name, {
@@ -322,7 +322,7 @@ export class FakeCore {
       case "send":
         return this.#send(call.session, call.blocks);
       case "stop":
-        // It lets go of the page at once.
+        // Releases the page at once.
         this.publish(`session/${call.session}`, { type: "page", page: null });
         for (const event of stopped(this.#state(call.session), Date.now()))
           this.emit({ type: "session", id: call.session }, event);
@@ -454,7 +454,7 @@ export class FakeCore {
       return { type: "queued", id: queued.id };
     }
     const turn = newId();
-    // What waited goes along.
+    // Includes the queued messages.
     const said = [...state.queue.map((queued) => queued.blocks), blocks].map((blocks): Message => {
       return { id: newId(), turn, role: "user", blocks, meta: { origin: "person", at: Date.now() } };
     });

@@ -1,8 +1,8 @@
 /**
- * Octo's own folder in a replay: its sizes, a copy, its end, another place, and a report. `?home=in-use` refuses the
- * end, and with `?home=fixed` it cannot be moved. What is picked as a copy is of a newer Octo with `?copy=newer`, of one
- * that wrote no version into it with `?copy=old`, and not empty as a place with `?copy=full`. `?kept` leaves a folder
- * that was put aside, and `?left` a file where one is deleted.
+ * Octo's home in a replay: its sizes, a backup, its deletion, a move, and a report. `?home=in-use` refuses the
+ * deletion, and with `?home=fixed` it cannot be moved. A picked copy is of a newer Octo with `?copy=newer`, of an Octo
+ * that recorded no version with `?copy=old`, and not empty as a target with `?copy=full`. `?kept` adds an old home
+ * folder, and `?left` a file that remains where one is deleted.
  */
 import { failure } from "./fake-parts";
 import type { HomePart, HomePlan, HomeRequest, KeptHome, Request, ResidenceState } from "./types";
@@ -45,12 +45,12 @@ export class FakeHome {
     return this.#residence();
   }
 
-  /** Whether everything was deleted: nothing answers any more. */
+  /** Whether everything was deleted: no request is answered any more. */
   get over(): boolean {
     return this.#over;
   }
 
-  /** What is answered while the database is damaged. */
+  /** Answers requests while the database is damaged. */
   damaged(request: Request): unknown {
     if (request.domain === "home" && request.call.type === "look_at_damage") {
       return { backup: { path: BACKUP, at: new Date("2026-11-20T21:40:00Z").getTime(), sessions: 312 } };
@@ -66,7 +66,7 @@ export class FakeHome {
     };
   }
 
-  /** Whether another database took the place of the damaged one. */
+  /** Whether the damaged database was replaced. */
   get replaced(): boolean {
     return this.#replaced;
   }

@@ -1,4 +1,4 @@
-/** What a replay answers in the place of a desktop. */
+/** A replay's answers in place of the desktop. */
 import { failure } from "./fake-parts";
 import type { HostRequest } from "./types";
 
@@ -27,7 +27,7 @@ export function hostReply(call: HostRequest): unknown {
     case "cancel_update":
       return { type: "done" };
     case "take_errands": {
-      // As after a first press on the window's button that closes it.
+      // As after the first click on the window's close button.
       const back = new URLSearchParams(location.search).get("closing");
       if (back === null) return { type: "errands", errands: [] };
       return { type: "errands", errands: [{ type: "ask_closing", back: back === "start" ? "start" : "tray" }] };

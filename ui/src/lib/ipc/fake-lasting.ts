@@ -1,14 +1,14 @@
-/** What of a replay outlasts a reload with `?lasting`, as the core and its database outlast a page. */
+/** The parts of a replay that survive a reload with `?lasting`, as the core and its database survive a page. */
 import type { ListState } from "$lib/state/list";
 import { open, type SessionState } from "$lib/state/session";
 import { idsFrom, idsSoFar } from "./fake-parts";
 import { snapshotOf } from "./fake-states";
 import type { Draft, SessionInfo, SessionSnapshot, SettingsSnapshot } from "./types";
 
-/** Where it is put; as long as the tab lives. */
+/** The storage key; kept as long as the tab. */
 const KEPT = "octo.replay";
 
-/** What is kept. */
+/** The stored state. */
 export interface Lasting {
   readonly list: Pick<ListState, "seq" | "total"> & { readonly sessions: readonly SessionInfo[] };
   readonly states: readonly (readonly [string, SessionSnapshot])[];
@@ -20,7 +20,7 @@ export interface Lasting {
 
 const asked = (): boolean => new URLSearchParams(location.search).has("lasting");
 
-/** What was kept; null at the first load, and where nothing is to last. */
+/** Returns the stored state; null at the first load, and without `?lasting`. */
 export function lasted(): Lasting | null {
   const kept = asked() ? sessionStorage.getItem(KEPT) : null;
   if (kept === null) return null;
@@ -29,12 +29,12 @@ export function lasted(): Lasting | null {
   return found;
 }
 
-/** The sessions as they were kept. */
+/** Returns the stored sessions. */
 export function statesOf({ states }: Lasting): [string, SessionState][] {
   return states.map(([name, snapshot]) => [name, open(snapshot)]);
 }
 
-/** Keeps everything as it is now. */
+/** Stores the current state. */
 export function last(now: {
   list: ListState;
   states: ReadonlyMap<string, SessionState>;

@@ -1,4 +1,4 @@
-/** A ledger for the replay: calls that fit a turn's usage, and a report with quiet and busy days. */
+/** A ledger for the replay: calls that match a turn's usage, and a report with quiet and busy days. */
 import { dayOf, nothing, startOf } from "$lib/state/spending";
 import type {
   BilledCall,
@@ -15,7 +15,7 @@ import type {
   Usage,
 } from "./types";
 
-/** What tokens cost, in nano-dollars each: input, written, read, output. */
+/** The prices of tokens, in nano-dollars each: input, written, read, output. */
 const SONNET = [3_000, 3_750, 300, 15_000] as const;
 const HAIKU = [1_000, 1_250, 100, 5_000] as const;
 
@@ -33,7 +33,9 @@ function part(usage: Usage, share: number): Usage {
   };
 }
 
-/** The calls of a turn: two that worked, one that failed between them and, in a long one, a summary that was priced nowhere. */
+/**
+ * Returns the calls of a turn: two successful ones, a failed one between them and, in a long turn, an unpriced summary.
+ */
 export function fakeCalls(turn: TurnView, entry: ModelEntry | null): BilledCall[] {
   const base = {
     turn: turn.id,
@@ -105,7 +107,7 @@ export function fakeCalls(turn: TurnView, entry: ModelEntry | null): BilledCall[
   ];
 }
 
-/** What was spent in a period: the same every time it is asked for. */
+/** Returns the spending of a period; repeated requests get the same. */
 export function fakeReport(from: number, to: number, sessions: readonly SessionInfo[]): SpendingReport {
   const lines: SpendingLine[] = [];
   const end = dayOf(to - 1);
@@ -178,7 +180,7 @@ export function fakeReport(from: number, to: number, sessions: readonly SessionI
   return { lines, misses, dearest, above };
 }
 
-/** What going on with another model costs: all of it is read anew. */
+/** Returns the cost of switching to another model, which rereads all tokens. */
 export function fakeSwitch(tokens: number, next: ModelEntry | null, present: ModelEntry | null): SwitchCost {
   const price = next?.facts.price?.input ?? null;
   const cached = present?.facts.price?.cache_read ?? null;

@@ -1,4 +1,6 @@
-/** The skills and memories of a replay: enough of them to use their pages by hand. `?no-skills` leaves only Octo's own. */
+/**
+ * The skills and memories of a replay: enough to use their pages by hand. `?no-skills` leaves only the bundled ones.
+ */
 import { keyOf } from "$lib/state/skills";
 import { importSkills, otherSkills } from "./fake-onboarding";
 import { failure } from "./fake-parts";
@@ -15,7 +17,7 @@ import type {
   TrashKind,
 } from "./types";
 
-/** How something that was deleted comes back. */
+/** Moves something to the trash, with a way to restore it. */
 export type PutAway = (what: { kind: TrashKind; name: string; folder: string; size: number }, back: () => void) => void;
 
 export class FakeLibrary {
@@ -61,7 +63,7 @@ export class FakeLibrary {
   readonly #changed: (state: LibraryState) => void;
   readonly #putAway: PutAway;
 
-  /** In a new home nothing was written of the person yet. */
+  /** A new home contains nothing about the person yet. */
   constructor(home: "new" | "used", changed: (state: LibraryState) => void, putAway: PutAway) {
     this.#changed = changed;
     this.#putAway = putAway;
@@ -74,7 +76,7 @@ export class FakeLibrary {
     return { revision: this.#revision, suggestions: this.#suggestions.length };
   }
 
-  /** Something changed on the disk: a memory was written by somebody else. */
+  /** Changes a memory on disk, as another program would. */
   touch(file: string, body: string): void {
     this.#memories = this.#memories.map((sheet) =>
       sheet.card.file === file ? { ...sheet, body, version: `${sheet.version}+` } : sheet,
@@ -91,7 +93,7 @@ export class FakeLibrary {
     return this.#skills.filter(({ card }) => card.skill.project === null || card.skill.project === folder);
   }
 
-  /** The slash commands that are skills. */
+  /** Returns the slash commands of skills. */
   commands(folder: string | null): CommandInfo[] {
     return this.#seen(folder).flatMap(({ card }) =>
       card.on === "off" || card.error !== null || card.trust !== "trusted" || card.caller === "agent"
@@ -121,7 +123,7 @@ export class FakeLibrary {
     known.card = { ...known.card, description, versions: known.versions.length };
   }
 
-  /** Whether the person has a skill of that name. */
+  /** Returns whether the person has a skill of that name. */
   #owns(name: string): boolean {
     return this.#skills.some(({ card }) => card.skill.name === name && card.skill.origin === "user");
   }
@@ -274,7 +276,7 @@ export class FakeLibrary {
   }
 }
 
-/** What stands for a skill's files. */
+/** Returns a value that identifies the content of a folder skill's files. */
 function seenOf({ card, text, files }: Kept): string | null {
   return card.skill.project === null ? null : `${text}\n${files.map(({ path, size }) => `${path} ${size}`).join("\n")}`;
 }

@@ -1,6 +1,6 @@
 /**
  * Very many sessions and a very long one, for a replay: `?sessions=10000` lengthens the list, `?messages=10000` the
- * session that opens. Always the same ones, so that what is counted of them is the same too.
+ * opened session. They are always the same, so that counts are too.
  */
 import type {
   Message,
@@ -12,21 +12,21 @@ import type {
   Update,
 } from "./types";
 
-/** How many lines of the list, and how many messages, come at first; the rest is asked for page by page. */
+/** The number of rows of the list, and of messages, delivered at first; the rest is loaded page by page. */
 export const FIRST_PAGE = 100;
 const FIRST_MESSAGES = 200;
-/** The number of the last event of a lengthened session. */
+/** The sequence number of the last event of a lengthened session. */
 const SEQ = 1_000;
 
 const MINUTE = 60_000;
 const id = (kind: string, n: number): string => kind + n.toString(16).padStart(32 - kind.length, "0");
 
-/** The whole of a long session. */
+/** All messages of a long session. */
 export interface History extends TranscriptPage {
   readonly info: SessionInfo;
 }
 
-/** Puts older sessions behind those of a recorded list until there are `count`. */
+/** Appends older sessions to a recorded list until there are `count`. */
 export function manySessions([list]: readonly Update[], count: number): void {
   if (list?.type !== "snapshot" || list.snapshot.topic !== "sessions") return;
   const { sessions } = list.snapshot;
@@ -51,7 +51,7 @@ export function manySessions([list]: readonly Update[], count: number): void {
 
 const WORDS = "The part was sent again after the connection came back, so the store has it twice and says so.";
 
-/** What a message says: some are short, some have lists or code, as answers do. */
+/** Returns the text of a message: some are short, some contain lists or code, like real answers. */
 function textOf(n: number): string {
   if (n % 2 === 0) return `Question ${n}: ${WORDS.slice(0, 20 + (n % 7) * 10)}`;
   const more =
@@ -63,7 +63,7 @@ function textOf(n: number): string {
   return `Answer ${n}: ${`${WORDS} `.repeat(1 + (n % 4)).trim()}${more}`;
 }
 
-/** Lengthens the session of a snapshot to `count` messages, of which it then holds the newest; all of them. */
+/** Lengthens a snapshot's session to `count` messages, of them only the newest in the snapshot; returns all. */
 export function longHistory(opened: Update | undefined, count: number): History | null {
   if (count <= 0 || opened?.type !== "snapshot" || opened.snapshot.topic !== "session") return null;
   const { snapshot } = opened;
@@ -112,14 +112,14 @@ function pageOf(history: History, from: number, to: number): TranscriptPage {
   return { messages, turns: history.turns.filter((turn) => mentioned.has(turn.id)), calls: [], earlier: from > 0 };
 }
 
-/** The messages before one; none of a session that is not long. */
+/** Returns the messages before one; empty if the session is not long. */
 export function pageBefore(history: History | null, session: string, before: string, limit: number): TranscriptPage {
   const at = history?.info.id === session ? history.messages.findIndex((message) => message.id === before) : -1;
   if (!history || at < 0) return { messages: [], turns: [], calls: [], earlier: false };
   return pageOf(history, at - limit, at);
 }
 
-/** A part of a long session around a message or after one; null where it is not of one. */
+/** Returns a part of a long session around or after a message; null for any other session. */
 export function partAt(
   history: History | null,
   call: Extract<TranscriptRequest, { type: "read_transcript" }>,

@@ -1,4 +1,4 @@
-/** Providers and models for the replay: a few of each kind, and how those of its settings are changed. */
+/** Providers and models for the replay: a few of each kind, and changes to the saved models. */
 import { failure, newId } from "./fake-parts";
 import type { FakeSettings } from "./fake-settings";
 import type {
@@ -152,14 +152,14 @@ export const fakeServers: LocalServers = {
   ],
 };
 
-/** What is known of a drafted model. */
+/** Returns the known facts about a draft's model. */
 export function factsOf({ base_url, model }: ModelDraft): ModelFacts {
   const preset = fakePresets.presets.find(({ addresses }) => addresses.some(({ url }) => url === base_url));
   const listed = preset?.models.find(({ name }) => name === model);
   return listed?.facts ?? { ...unknown, preset: preset?.id ?? null };
 }
 
-/** What a saved entry holds of the headers of a draft. */
+/** Returns the saved headers of a draft. */
 function headersOf(drafts: ModelDraft["headers"], before: ModelEntry | undefined): SavedHeader[] {
   if (!drafts) return before?.headers ?? [];
   return drafts.map(({ name, value }) => {
@@ -169,7 +169,7 @@ function headersOf(drafts: ModelDraft["headers"], before: ModelEntry | undefined
   });
 }
 
-/** Answers what is asked about models, each but the providers as long after as a network would. */
+/** Answers requests about models; all but the list of providers take as long as on a network. */
 export async function modelReply(call: ModelRequest, settings: FakeSettings): Promise<unknown> {
   await new Promise((resolve) => setTimeout(resolve, call.type === "list_presets" ? 0 : 500));
   const { models } = settings;
@@ -209,7 +209,7 @@ export async function modelReply(call: ModelRequest, settings: FakeSettings): Pr
   }
 }
 
-/** What is saved of a draft. */
+/** Returns the saved entry of a draft. */
 function entryOf(draft: ModelDraft, before: ModelEntry | undefined): ModelEntry {
   const facts = factsOf(draft);
   return {

@@ -1,10 +1,13 @@
-/** What a replay has for the first run: skills of other agents, and settings recorded before there was one. `?no-others` finds none. */
+/**
+ * Onboarding data of a replay: skills of other agents, and settings recorded before onboarding existed. `?no-others`
+ * finds none.
+ */
 import { difference } from "$lib/state/lines";
 import { NOTHING } from "$lib/state/onboarding";
 import { failure } from "./fake-parts";
 import type { OfferedSkill, OtherSkills, Settings, SkillImportChoice, SkillsImported } from "./types";
 
-/** Settings that recordings do not have. */
+/** Settings missing from recordings. */
 export const LATER: Pick<Settings, "onboarding" | "appearance" | "desktop" | "shortcuts" | "tasks"> = {
   onboarding: NOTHING,
   appearance: { text: "usual", density: "compact", list: "time", zoom: 100 },
@@ -33,7 +36,7 @@ function offered(name: string, description: string, change: Partial<OfferedSkill
   };
 }
 
-/** What lies in a folder of another agent; `owns` says whether the person has a skill of a name. */
+/** Returns the content of another agent's folder; `owns` returns whether the person has a skill of a name. */
 export function otherSkills(picked: string | null, owns: (name: string) => boolean): OtherSkills[] {
   if (new URLSearchParams(location.search).has("no-others") && picked === null) return [];
   const taken = owns("release-notes")
@@ -78,7 +81,7 @@ export function otherSkills(picked: string | null, owns: (name: string) => boole
   return folders;
 }
 
-/** What is imported of it. */
+/** Returns the result of importing them. */
 export function importSkills(
   choices: readonly SkillImportChoice[],
   owns: (name: string) => boolean,

@@ -1,17 +1,17 @@
-/** What every part of a replay needs. */
+/** Shared helpers of the replay's parts. */
 import type { ApiError } from "./types";
 
-/** What is refused. */
+/** Returns an error. */
 export const failure = (key: string, args: Record<string, string> = {}): ApiError => ({ key, args, retryable: false });
 
 let ids = 0;
-/** An id nobody has. */
+/** Returns a unique id. */
 export const newId = (): string => (++ids).toString(16).padStart(32, "f");
 
-/** How many ids were given out. */
+/** Returns how many ids were used. */
 export const idsSoFar = (): number => ids;
 
-/** Gives out further ids than those of before a reload. */
+/** Continues the ids from before a reload. */
 export function idsFrom(given: number): void {
   ids = Math.max(ids, given);
 }

@@ -1,4 +1,4 @@
-/** The person's own rules of a replay: enough to use their page by hand. */
+/** The person's own rules in a replay: enough to use their page by hand. */
 import type { ApiError, CommandTrial, Grant, PolicyRequest, PolicyRule, PolicyState } from "./types";
 
 const PATH = "/home/mei/.octo/policy.toml";

@@ -1,6 +1,6 @@
 /**
- * The tasks of a replay: enough of them to use their page by hand. Times are those of this computer, whatever zone a
- * plan names. `?no-tasks` leaves none.
+ * The tasks of a replay: enough to use their page by hand. Times are in this computer's zone, regardless of a plan's
+ * zone. `?no-tasks` leaves it empty.
  */
 import { cronTiming, nameOf, planOf, WEEKDAYS } from "$lib/state/schedule";
 import { failure } from "./fake-parts";
@@ -24,10 +24,10 @@ const DAY = 24 * HOUR;
 const HOME = "/home/mei/.octo";
 const ZONE = "Europe/Berlin";
 
-/** How something that was deleted comes back. */
+/** Moves a task to the trash, with a way to restore it. */
 type PutAway = (what: { kind: "task"; name: string; folder: string; size: number }, back: () => void) => void;
 
-/** The times of day a timing has on a day, as minutes; empty where it does not run on it. */
+/** Returns a timing's times on a day, as minutes; empty if it does not run that day. */
 function minutesOn(when: Timing, day: Date, now: number): number[] {
   const minutes = (time: string): number => {
     const [hour = "0", minute = "0"] = time.split(":");
@@ -56,7 +56,7 @@ function minutesOn(when: Timing, day: Date, now: number): number[] {
   }
 }
 
-/** The next three times. */
+/** Returns the next three times. */
 function nextTimes(when: Timing, now: number): number[] {
   if (when.type === "once") {
     const at = new Date(when.at).getTime();
@@ -92,14 +92,14 @@ const plan = (name: string, prompt: string, when: Timing, change: Partial<TaskPl
 
 const daily = (time: string): Timing => ({ type: "weekly", days: [...WEEKDAYS], times: [time] });
 
-/** The moment of a time of day, some days ago. */
+/** Returns a time of day some days ago. */
 function past(daysAgo: number, hour: number, minute = 0): number {
   const day = new Date();
   day.setDate(day.getDate() - daysAgo);
   return day.setHours(hour, minute, 0, 0);
 }
 
-/** How many days ago a day of the week was last, Sunday being 0. */
+/** Returns how many days ago a weekday last occurred; Sunday is 0. */
 const since = (weekday: number): number => (new Date().getDay() - weekday + 7) % 7 || 7;
 
 let runs = 0;
@@ -125,7 +125,7 @@ const undone = { started_at: null, ended_at: null, cost: 0 } as const;
 const DIGEST =
   "Read the issues opened in harbor since yesterday, group them by area, and write a digest of at most ten lines to digest.md.";
 
-/** What there is at the beginning. A run leads to a recorded session. */
+/** Returns the initial tasks. Runs lead to recorded sessions. */
 function cards(sessions: readonly SessionInfo[]): { card: TaskCard; runs: TaskRun[] }[] {
   const now = Date.now();
   const sessionOf = (title: string): string | null => sessions.find((info) => info.title === title)?.id ?? null;
@@ -325,7 +325,7 @@ export class FakeSchedule {
     };
   }
 
-  /** A task's file as another program writes it. */
+  /** Changes a task's file, as another program would. */
   touch(file: string, change: Partial<TaskPlan>): void {
     const card = this.#card(file);
     const known = planOf(card);
@@ -333,7 +333,7 @@ export class FakeSchedule {
       this.#put({ ...card, content: { type: "plan", plan: { ...known, ...change } }, version: `${card.version}+` });
   }
 
-  /** Brings what goes on to its end. */
+  /** Ends the running run. */
   finish(file: string, change: Partial<TaskRun>): void {
     const going = this.#runs.find((known) => known.task === file && known.ended_at === null);
     if (going) this.#change(going.id, { ended_at: Date.now(), status: { type: "finished" }, ...change });

@@ -1,4 +1,4 @@
-/** What answers requests about finding, branching and carrying sessions away in a replay. */
+/** Answers requests about finding, branching and exporting sessions in a replay. */
 import { type ListState, isUnread } from "$lib/state/list";
 import type { SessionState } from "$lib/state/session";
 import { failure } from "./fake-parts";
@@ -14,7 +14,7 @@ import type {
   TranscriptRequest,
 } from "./types";
 
-/** The sessions of a replay: the recordings are older than what was read; one session of them is left unread. */
+/** Marks the sessions of a replay as read, since recordings predate read marks; leaves one unread. */
 export function withRead(recorded: ListState): ListState {
   const unread = recorded.sessions.find((info) => info.status === "idle" && !info.pinned);
   const sessions = recorded.sessions.map((info) =>
@@ -35,7 +35,7 @@ function lets(filter: SessionFilter, info: SessionInfo): boolean {
   );
 }
 
-/** A page of the sessions that are meant. */
+/** Returns a page of the sessions that match a filter. */
 export function listed(
   sessions: readonly SessionInfo[],
   call: Extract<SessionRequest, { type: "list_sessions" }>,
@@ -45,7 +45,7 @@ export function listed(
   return { sessions: found.slice(call.offset, call.offset + call.limit), total: found.length };
 }
 
-/** The folders sessions at rest work in, the last used first. */
+/** Returns the folders of sessions at rest, the last used first. */
 export function foldersOf(sessions: readonly SessionInfo[]): SessionFolder[] {
   const folders = new Map<string, SessionFolder>();
   for (const info of sessions) {
@@ -57,7 +57,7 @@ export function foldersOf(sessions: readonly SessionInfo[]): SessionFolder[] {
   return [...folders.values()].toSorted((a, b) => b.updated_at - a.updated_at);
 }
 
-/** Where words stand in a text. */
+/** Returns the matches of the words in a text. */
 function marksOf(text: string, query: string): SessionHit["marks"] {
   const lower = text.toLowerCase();
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
@@ -69,7 +69,7 @@ function marksOf(text: string, query: string): SessionHit["marks"] {
     .toSorted((a, b) => a.start - b.start);
 }
 
-/** Where a text stands among what was said in sessions. */
+/** Returns the sessions whose messages contain a text. */
 export function hitsOf(said: readonly { info: SessionInfo; message: Message }[], query: string): SessionHit[] {
   const wanted = query.toLowerCase();
   return said.flatMap(({ info, message }) => {
@@ -80,7 +80,7 @@ export function hitsOf(said: readonly { info: SessionInfo; message: Message }[],
   });
 }
 
-/** What the fake of the core lends. */
+/** The parts shared by the fake core. */
 export interface Shelf {
   open(id: string): SessionState;
   add(info: SessionInfo, state: SessionState): void;

@@ -1,4 +1,4 @@
-/** The settings of a replay: those Octo comes with, those that were recorded, and how they are changed. */
+/** The settings of a replay: defaults, recorded values, and changes. */
 import { LATER } from "./fake-onboarding";
 import { failure } from "./fake-parts";
 import type { AppRequest, Settings, SettingsSnapshot, Update } from "./types";
@@ -6,7 +6,7 @@ import type { AppRequest, Settings, SettingsSnapshot, Update } from "./types";
 const LIBRARY = { other_agents: "on", propose: "on", remember: "on" } as const;
 const TRASH = { days: 30, bytes: 5 * 1024 ** 3 };
 
-/** Settings as Octo comes. */
+/** Returns the default settings. */
 function firstSettings(): SettingsSnapshot {
   return {
     settings: {
@@ -44,7 +44,7 @@ function firstSettings(): SettingsSnapshot {
   };
 }
 
-/** The requests of the app that are about settings. */
+/** The app requests that concern settings. */
 type SettingsRequest = Extract<
   AppRequest,
   {
@@ -58,13 +58,13 @@ type SettingsRequest = Extract<
   }
 >;
 
-/** `?lang` and `?theme` choose those; with `?no-keychain` there is nothing that keeps keys. */
+/** The settings. `?lang` and `?theme` choose those; `?no-keychain` simulates a system without a keychain. */
 export class FakeSettings {
   #snapshot: SettingsSnapshot;
 
   constructor(
     recorded: Update | undefined,
-    /** As they were before a reload. */
+    /** The settings before a reload. */
     before: SettingsSnapshot | null,
     private readonly changed: (snapshot: SettingsSnapshot) => void,
   ) {
@@ -77,7 +77,7 @@ export class FakeSettings {
     this.#snapshot = before ?? {
       ...known,
       settings: {
-        // What was recorded came before some of them.
+        // The recordings predate some settings.
         ...first.settings,
         ...known.settings,
         ...(language === "en" || language === "zh" ? { language } : {}),

@@ -1,4 +1,4 @@
-/** What the library of a replay holds at first. */
+/** The initial library of a replay. */
 import { difference } from "$lib/state/lines";
 import { failure } from "./fake-parts";
 import type { MemoryCard, MemorySheet, SkillCard, SkillFile, SkillOffer, SkillOrigin, SkillSuggestion } from "./types";
@@ -14,7 +14,7 @@ export interface Kept {
   tools: readonly string[];
   license: string | null;
   compatibility: string | null;
-  /** Earlier texts, oldest first, with when the next one came. */
+  /** Earlier texts, oldest first, with the time they were replaced. */
   versions: { text: string; at: number }[];
 }
 

@@ -1,9 +1,9 @@
-/** Sessions of a replay: as the page keeps them, and as the core tells them. */
+/** Sessions of a replay: in the page's form, and in the core's. */
 import type { SessionState } from "$lib/state/session";
 import { nothing } from "$lib/state/spending";
 import type { SessionInfo, SessionSnapshot } from "./types";
 
-/** A session in which nothing was said. */
+/** Returns the state of an empty session. */
 export function emptyState(info: SessionInfo): SessionState {
   return {
     seq: 0,
@@ -33,7 +33,7 @@ export function emptyState(info: SessionInfo): SessionState {
   };
 }
 
-/** A session as it is told whole. */
+/** Returns the full snapshot of a session. */
 export function snapshotOf(state: SessionState): SessionSnapshot {
   return {
     seq: state.seq,

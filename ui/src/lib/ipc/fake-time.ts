@@ -1,4 +1,4 @@
-/** The time machine of a replay: a tree of tasks that can be walked, compared and restored. */
+/** The time machine of a replay: a tree of steps that can be browsed, compared and restored. */
 import { path as wayTo } from "$lib/state/timeline";
 import type {
   ApiError,
@@ -20,7 +20,7 @@ import type {
 
 const FOLDER = "/home/mei/code/harbor";
 const MINUTE = 60_000;
-/** When the session's first task began: 12:14 of the day the recordings were made. */
+/** When the session's first step started: 12:14 on the day of the recordings. */
 const BEGAN = Date.UTC(2026, 10, 21, 12, 14);
 
 const changed = (
@@ -124,7 +124,7 @@ const story: readonly Told[] = [
 interface Session {
   told: Told[];
   active: number;
-  /** The task the conversation is at. */
+  /** The conversation's step. */
   conversation: number;
 }
 
@@ -207,7 +207,7 @@ function comparison(path: string, change: TaskChange | undefined): FileCompariso
   return { old: file(3_102), new: file(3_690), diff: diff(storeHunks) };
 }
 
-/** The tasks of every session of a replay. */
+/** The steps of every session of a replay. */
 export class FakeTime {
   readonly #sessions = new Map<string, Session>();
   #space: TimeSpace;
@@ -216,7 +216,7 @@ export class FakeTime {
     this.#space = { bytes: kept === "within" ? 3_640_000_000 : 4_720_000_000, blobs: 41_820, budget: 4_000_000_000 };
   }
 
-  /** Answers; `turns` are those of the session, none where nothing was done yet. */
+  /** Answers a request; `turns` are the session's, empty before its first turn. */
   answer(call: TimeRequest, turns: readonly { readonly id: string; readonly ended_at: number | null }[]): unknown {
     if (call.type === "get_time_space") return this.#space;
     if (call.type === "collect_time") {
@@ -377,5 +377,5 @@ export class FakeTime {
   }
 }
 
-/** What a replay says where the time machine cannot be read. */
+/** The error of a replay whose time machine cannot be read. */
 export const timeFailure: ApiError = { key: "store.busy", args: {}, retryable: true };

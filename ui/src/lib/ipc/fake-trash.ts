@@ -1,4 +1,4 @@
-/** The trash of a replay: enough of it to use its page by hand. `?trash=10000` fills it. */
+/** The trash of a replay: enough to use its page by hand. `?trash=10000` fills it. */
 import { failure } from "./fake-parts";
 import type { PresentThing, Restored, TrashChoice, TrashEntry, TrashRequest, TrashTotals } from "./types";
 
@@ -70,11 +70,11 @@ export class FakeTrash {
     return sum(this.#entries);
   }
 
-  /** How what was put here from its own page comes back there. */
+  /** The functions that restore an entry on the page it was deleted from. */
   readonly #ways = new Map<string, () => void>();
   #put = 100_000;
 
-  /** Takes what was deleted from its own page. */
+  /** Adds an entry deleted on its own page. */
   put(what: Pick<TrashEntry, "kind" | "name" | "folder" | "size">, back: () => void): void {
     const form = what.kind === "skill" ? ("folder" as const) : ("file" as const);
     const made = {

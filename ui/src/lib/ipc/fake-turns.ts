@@ -1,13 +1,16 @@
-/** What the core tells of a turn of a replay as the person stops it, or answers a question of it. */
+/** The core's events when the person stops a turn of a replay, or answers one of its questions. */
 import type { SessionState } from "$lib/state/session";
 import type { Answer, Block, CallView, Event, ToolView } from "./types";
 
-/** What a view says of a command that was stopped. */
+/** Returns the view of a stopped command. */
 function killed(view: ToolView | null): ToolView | null {
   return view?.type === "command" ? { ...view, state: { type: "killed" } } : view;
 }
 
-/** The events of a stop, in their order: what there is stays, what runs and waits is over. What is queued is not touched. */
+/**
+ * Returns the events of a stop, in order: existing content stays, running and waiting calls end. The queue is not
+ * touched.
+ */
 export function stopped(state: SessionState, now: number): Event[] {
   const turn = state.turns.at(-1);
   if (!turn || turn.ended_at !== null) return [];
@@ -41,7 +44,7 @@ export function stopped(state: SessionState, now: number): Event[] {
   ];
 }
 
-/** The events of an answer: its question is closed, and its call goes on, is refused or has what was answered. */
+/** Returns the events of an answer: its question closes, and its call continues, is refused or receives the answer. */
 export function answered(state: SessionState, question: string, answer: Answer, now: number): Event[] {
   const asked = state.questions.find((known) => known.id === question);
   const call = state.calls.get(asked?.call ?? "");

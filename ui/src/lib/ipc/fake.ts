@@ -1,7 +1,7 @@
 /**
- * A replay of recorded updates as a transport, so that the page runs in a plain browser while it is being made.
- * The recordings are the lines of `tests/fixtures/events/*.jsonl`; requests are answered from what was replayed.
- * Not part of a production build.
+ * A replay of recorded updates as a transport, so that the page runs in a plain browser during development. The
+ * recordings are the lines of `tests/fixtures/events/*.jsonl`; requests are answered from the replayed state. Not part
+ * of a production build.
  */
 import { browserScene, isBrowserScene } from "./fake-browser";
 import { FakeCore } from "./fake-core";
@@ -27,7 +27,7 @@ async function lines(name: string): Promise<Update[]> {
     .map((line) => JSON.parse(line) as Update);
 }
 
-/** The topic an update belongs to, as text. */
+/** Returns the topic of an update, as text. */
 function topicOf(update: Update): string | null {
   if (update.type === "event") return topicName(update.envelope.topic);
   if (update.type === "delta") return `session/${update.delta.session}`;
@@ -41,7 +41,7 @@ function topicName(topic: Topic): string {
   return topic.type === "session" ? `session/${topic.id}` : topic.type;
 }
 
-/** Puts a session that is not in the recorded list at its top. */
+/** Adds a session missing from the recorded list at its top. */
 function list(snapshot: Update | undefined, sessions: Update[]): void {
   const first = sessions[0];
   if (snapshot?.type !== "snapshot" || snapshot.snapshot.topic !== "session") return;
@@ -52,16 +52,16 @@ function list(snapshot: Update | undefined, sessions: Update[]): void {
   first.snapshot.total += 1;
 }
 
-/** What a script that drives the page lets happen. */
+/** The actions of a script that drives the page. */
 interface Driven {
   readonly events?: readonly { topic: Topic; event: Event }[];
   readonly updates?: readonly Update[];
   readonly request?: Request;
-  /** A run of a task that comes to its end, by the task's file. */
+  /** A task run that ends, by the task's file. */
   readonly finished?: { readonly task: string; readonly run: Partial<TaskRun> };
 }
 
-/** A script lets events happen and publishes other updates by an event of the window, and asks as another window would. */
+/** Lets a script publish events and other updates, and send requests as another window, through window events. */
 function driven(core: FakeCore): void {
   addEventListener("fake", (happened) => {
     const { events, updates, request, finished } = (happened as CustomEvent<Driven>).detail;
@@ -72,7 +72,10 @@ function driven(core: FakeCore): void {
   });
 }
 
-/** The transport of a scene: `first-run`, `new`, `start-failed`, one of the browser's, or the name of a recorded session. */
+/**
+ * Returns the transport of a scene: `first-run`, `new`, `start-failed`, a browser scene, or the name of a recorded
+ * session.
+ */
 export async function replay(scene: string): Promise<Transport & { readonly core: FakeCore }> {
   const query = new URLSearchParams(location.search);
   const first = scene === "first-run" || scene === "new";
@@ -95,7 +98,7 @@ export async function replay(scene: string): Promise<Transport & { readonly core
       ).flat();
   const core = new FakeCore(scene, [...settings, ...sessions, ...own, ...others], topicOf, history);
   driven(core);
-  // The session of the scene is the one that opens.
+  // Opens the session of the fixture.
   const opened = own.find((update) => update.type === "snapshot");
   if (core.resumed) return transport(core, query);
   localStorage.removeItem("octo.last-session");
@@ -110,7 +113,7 @@ function transport(core: FakeCore, query: URLSearchParams): Transport & { readon
   return {
     core,
     request(request) {
-      // A script sees what is asked, of the system too.
+      // Lets a script observe every request, including those to the system.
       dispatchEvent(new CustomEvent("asked", { detail: request }));
       return core.answer(request);
     },

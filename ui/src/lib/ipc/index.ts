@@ -1,6 +1,6 @@
 /**
- * The page's side of the protocol: typed requests and subscriptions over whatever transport was chosen at
- * start (the shell, or a replay of recorded updates while developing).
+ * The page's side of the protocol: typed requests and subscriptions over the transport chosen at start (the shell, or a
+ * replay of recorded updates during development).
  */
 import type {
   ActivityReplies,
@@ -41,21 +41,24 @@ import type {
   Update,
 } from "./types";
 
-/** What carries requests and updates. */
+/** The carrier of requests and updates. */
 export interface Transport {
-  /** Asks; rejects with an [`ApiError`]. */
+  /** Sends a request; rejects with an [`ApiError`]. */
   request(request: Request): Promise<unknown>;
   /** Delivers batches of updates until the returned function is called. */
   subscribe(topic: Topic, onBatch: (batch: Update[]) => void): Promise<() => void>;
-  /** Calls back with the absolute paths of files dropped onto the window, and while they hover. */
+  /** Calls `handler` with the absolute paths of files dropped onto the window, and while they hover. */
   onFileDrop(handler: (drop: FileDrop) => void): () => void;
-  /** Calls back when something came from outside the page; what it is, is fetched. A plain browser has none. */
+  /**
+   * Calls `handler` when an open request arrives from outside the page; its content must be fetched. Missing in a plain
+   * browser.
+   */
   onErrand?(handler: () => void): () => void;
-  /** The address of a kept blob by its hash, or of what is served beside blobs by its path there. */
+  /** Returns the address of a stored blob by its hash, or of other content served there by its path. */
   blobUrl(path: string): string;
 }
 
-/** Files over the window, or dropped onto it. */
+/** Files hovering over the window, or dropped onto it. */
 export type FileDrop = { type: "over" } | { type: "leave" } | { type: "drop"; paths: string[] };
 
 interface Requests {
@@ -98,7 +101,7 @@ type Fields<R> = Omit<R, "type" | symbol>;
 
 let transport: Transport | undefined;
 
-/** Sets what carries requests; called once, before the first request. */
+/** Sets the transport; called once, before the first request. */
 export function useTransport(chosen: Transport): void {
   transport = chosen;
 }
@@ -108,7 +111,7 @@ function carrier(): Transport {
   return transport;
 }
 
-/** Asks for `type` of `domain`; the reply has the type the protocol ties to it. */
+/** Sends the request `type` of `domain`; the protocol defines the reply's type. */
 export async function call<D extends Domain, T extends keyof Replies[D] & Requests[D]["type"]>(
   domain: D,
   type: T,
@@ -118,12 +121,12 @@ export async function call<D extends Domain, T extends keyof Replies[D] & Reques
   return (await carrier().request(request)) as Replies[D][T];
 }
 
-/** Asks for what only a desktop can do. */
+/** Sends a request only a desktop can answer. */
 export async function host(request: HostRequest): Promise<HostReply> {
   return (await carrier().request({ domain: "host", call: request })) as HostReply;
 }
 
-/** Subscribes to a topic; the returned function ends it, also when the subscription is not yet confirmed. */
+/** Subscribes to a topic; the returned function ends the subscription, even before it is confirmed. */
 export function subscribe(
   topic: Topic,
   onBatch: (batch: Update[]) => void,
@@ -165,12 +168,12 @@ export function blobUrl(hash: string): string {
   return carrier().blobUrl(hash);
 }
 
-/** The address of a picture of the page a session works in; see `LivePage.picture`. */
+/** Returns the address of a picture of a session's current page; see `LivePage.picture`. */
 export function livePictureUrl(session: string, picture: number): string {
   return carrier().blobUrl(`live/${session}/${picture}`);
 }
 
-/** Whatever was thrown, as an [`ApiError`]. */
+/** Converts any thrown value to an [`ApiError`]. */
 export function asApiError(thrown: unknown): ApiError {
   if (typeof thrown === "object" && thrown !== null && "key" in thrown && typeof thrown.key === "string") {
     return { args: {}, retryable: false, ...(thrown as Partial<ApiError>), key: thrown.key };

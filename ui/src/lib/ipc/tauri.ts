@@ -1,4 +1,4 @@
-/** The shell as a transport. The only file that knows Tauri. */
+/** The shell as a transport. The only file that depends on Tauri. */
 import { Channel, invoke } from "@tauri-apps/api/core";
 import { listen } from "@tauri-apps/api/event";
 import type { Transport } from "./index";
@@ -18,7 +18,7 @@ export const shell: Transport = {
   },
 
   onFileDrop(handler) {
-    // Loaded when it is wanted: the library of windows is larger than all else that speaks to the shell.
+    // Loaded on demand: the window library is larger than all other code that talks to the shell.
     const listening = import("@tauri-apps/api/webview")
       .then(({ getCurrentWebview }) =>
         getCurrentWebview().onDragDropEvent(({ payload }) => {
@@ -26,13 +26,13 @@ export const shell: Transport = {
           else handler({ type: payload.type === "leave" ? "leave" : "over" });
         }),
       )
-      // Without the permission to listen, files can still be attached by pasting or typing their path.
+      // Without permission to listen, files can still be attached by pasting or typing their path.
       .catch(() => () => undefined);
     return () => void listening.then((stop) => stop());
   },
 
   onErrand(handler) {
-    // Without the permission to listen, errands are carried out when the page is loaded.
+    // Without permission to listen, open requests are handled when the page loads.
     const listening = listen("errand", handler).catch(() => () => undefined);
     return () => void listening.then((stop) => stop());
   },

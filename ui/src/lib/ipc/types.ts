@@ -1,4 +1,4 @@
-/** The protocol's types in one place; the files below are written by the Rust tests. */
+/** All types of the protocol; Rust tests generate the files below. */
 export type * from "./generated/Ability";
 export type * from "./generated/About";
 export type * from "./generated/AboveIdeal";

@@ -1,17 +1,17 @@
-/** Which addresses in an answer name a file of this computer. */
+/** Addresses in an answer that name a local file. */
 
-/** What only a screen or a terminal would make something of; no file that is meant has it in its name. */
+/** Control characters, which only a screen or terminal interprets; no intended file name contains them. */
 const CONTROL = /\p{Cc}/u;
 /**
- * Two slashes at the beginning, of whichever kind, lead to another computer on Windows. Of two backslashes Markdown leaves
- * one, with which no path begins that would be missed.
+ * Two slashes of either kind at the start lead to another computer on Windows. Markdown reduces two backslashes to one,
+ * with which no useful path begins.
  */
 const NETWORK = /^(?:\\|\/[\\/])/;
-/** A folder of a network is no such address: what `file:` is followed by is a path of this computer. */
+/** The path of a `file:` address on this computer, not on a network share. */
 const HERE = /^(?:\/\/(?:localhost)?)?\/(?![\\/])/i;
-/** A line, or lines, of a file: `main.rs:42`, `main.rs:10-20`. */
+/** Line numbers after a file: `main.rs:42`, `main.rs:10-20`. */
 const LINES = /:\d{1,7}(?:[:-]\d{1,7}){0,3}$/;
-/** No system has longer paths, in UTF-16 units. */
+/** The longest path of any system, in UTF-16 units. */
 const LONGEST = 4_096;
 
 function decoded(address: string): string {
@@ -22,15 +22,15 @@ function decoded(address: string): string {
   }
 }
 
-/** A path without the lines it was named with. What only looks like that has no dot and no slash before: `tel:42`. */
+/** Removes line numbers from a path. In a lookalike such as `tel:42` no dot or slash precedes the colon. */
 function withoutLines(path: string): string {
   const before = path.replace(LINES, "");
   return /[./\\]/.test(before) ? before : path;
 }
 
 /**
- * The file an address as the parser gives it (percent-encoded) names, as a path or a `file:` address; null where it
- * names something else: another scheme, a place in the text, a folder of the network. Lines are left out.
+ * Returns the file an address (percent-encoded by the parser) names, as a path or a `file:` address without line
+ * numbers; null for anything else: another scheme, a fragment, a network share.
  */
 export function fileOf(address: string): string | null {
   const [whole = ""] = address.split("#", 1);
@@ -42,11 +42,11 @@ export function fileOf(address: string): string | null {
   const path = withoutLines(decoded(whole));
   if (path === "" || path.startsWith("?") || CONTROL.test(path) || NETWORK.test(path)) return null;
   if (/^[a-z]:[\\/]/i.test(path)) return path;
-  // A colon before any slash ends a scheme, whatever tricks its name plays.
+  // A colon before any slash ends a scheme, however the name is disguised.
   return /^[^\\/]*:/.test(path) ? null : path;
 }
 
-/** Whether a file is of the kinds of pictures that are shown where they are named. */
+/** Returns whether a file has one of the picture types shown inline. */
 export function isShownPicture(path: string): boolean {
   return /\.(?:png|jpe?g|gif|webp)$/i.test(path);
 }

@@ -1,19 +1,18 @@
-/** Formulas of TeX as sanitised HTML, by a typesetter that is loaded when the first one is shown. */
+/** TeX formulas as sanitised HTML, set by a typesetter that is loaded with the first one. */
 import DOMPurify from "dompurify";
 import type { FormulaKind } from "./math";
 import type Katex from "katex";
 
-/** Longer TeX stays as it is written, in UTF-16 units. */
+/** The length limit, in UTF-16 units; longer TeX stays as written. */
 const LONGEST = 10_000;
-/** The largest size a formula may ask for, in em: none covers the window. */
+/** The largest size a formula may request, in em, so that none covers the window. */
 const LARGEST = 30;
-/** How many formulas are kept as they were set. A text that streams shows the same ones again and again. */
+/** The number of typeset formulas kept. Streaming text shows the same ones repeatedly. */
 const KEPT = 500;
 
 let engine = $state.raw<typeof Katex | null>(null);
 let asked = false;
-// Not reactive: the engine is.
-// eslint-disable-next-line svelte/prefer-svelte-reactivity
+// eslint-disable-next-line svelte/prefer-svelte-reactivity -- the engine is reactive
 const set = new Map<string, string | null>();
 
 function want(): void {
@@ -21,19 +20,19 @@ function want(): void {
   asked = true;
   void import("./katex").then(
     (module) => (engine = module.default),
-    // Without it TeX stays as it is written.
+    // Without the engine TeX stays as written.
     () => undefined,
   );
 }
 
-/** The typesetter, once it is there; reading this makes the reader follow its arrival. */
+/** Returns the typesetter once loaded; reading it makes the reader reactive to its arrival. */
 export function typesetter(): typeof Katex | null {
   return engine;
 }
 
 /**
- * A formula as HTML; null where it cannot be set, or not yet. It has places and sizes in attributes of style, which no
- * other HTML of an answer may have, so it is sanitised by itself.
+ * Returns a formula as HTML; null if it cannot be set, or not yet. It needs positions and sizes in style attributes,
+ * which no other HTML of an answer may have, so it is sanitised separately.
  */
 export function formula(tex: string, kind: FormulaKind): string | null {
   if (!engine) want();
@@ -51,7 +50,7 @@ function typeset(katex: typeof Katex, tex: string, kind: FormulaKind): string | 
   try {
     const raw = katex.renderToString(tex, {
       displayMode: kind === "display",
-      // What would fetch, link or name elements is shown as its name.
+      // Commands that would fetch, link or name elements are shown as their name.
       trust: false,
       strict: "ignore",
       throwOnError: true,

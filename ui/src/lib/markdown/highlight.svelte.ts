@@ -1,35 +1,35 @@
-/** Code highlighting, loaded when the first code is shown. */
+/** Code highlighting, loaded with the first code. */
 import type { HLJSApi } from "highlight.js";
 
-/** Longer code stays plain: highlighting it on every batch of a stream would cost more than it shows. */
+/** The length limit; longer code stays plain, because highlighting it on every batch of a stream is too expensive. */
 const LIMIT = 40_000;
 
 let engine = $state.raw<HLJSApi | null>(null);
 let asked = false;
 
-/** Asks for the highlighter; what was shown plain is shown in colours once it is there. */
+/** Loads the highlighter; code shown plain is highlighted once it has loaded. */
 export function wantHighlighter(): void {
   if (asked) return;
   asked = true;
   void import("highlight.js/lib/common").then(
     (module) => (engine = module.default),
-    // Without it code is plain, which is readable.
+    // Without the highlighter code is plain but readable.
     () => undefined,
   );
 }
 
-/** The highlighter, once it is there; reading this makes the reader follow its arrival. */
+/** Returns the highlighter once loaded; reading it makes the reader reactive to its arrival. */
 export function highlighter(): HLJSApi | null {
   return engine;
 }
 
-/** Highlighted HTML of `code`; null when the language is not known or the code too long. */
+/** Returns the highlighted HTML of `code`; null if the language is unknown or the code too long. */
 export function highlight(code: string, language: string): string | null {
   if (!engine || code.length > LIMIT || !engine.getLanguage(language)) return null;
   return engine.highlight(code, { language, ignoreIllegals: true }).value;
 }
 
-/** A run of code with one colour; `scope` is the class, empty for plain. */
+/** A run of code in one colour; `scope` is the class, empty for plain. */
 export interface CodeRun {
   readonly text: string;
   readonly scope: string;
@@ -37,7 +37,7 @@ export interface CodeRun {
 
 const entities: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#x27;": "'" };
 
-/** The runs of one line of code, for places that lay out lines themselves. */
+/** Returns the runs of one line of code, for components that lay out lines themselves. */
 export function runs(line: string, language: string): readonly CodeRun[] {
   const html = highlight(line, language);
   if (html === null) return [{ text: line, scope: "" }];
@@ -102,7 +102,7 @@ const byExtension: Record<string, string> = {
   patch: "diff",
 };
 
-/** The highlighter's name of a file's language; empty when it has none. */
+/** Returns the highlighter's name of a file's language; empty if unknown. */
 export function languageOf(path: string): string {
   const extension = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
   return byExtension[extension] ?? (/(?:^|[\\/])makefile$/i.test(path) ? "makefile" : "");

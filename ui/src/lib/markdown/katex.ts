@@ -1,4 +1,4 @@
-/** The typesetter of formulas with its fonts, by itself: whoever is shown none does without it. */
+/** The typesetter and its fonts as a separate chunk, loaded only when a formula is shown. */
 import katex from "katex";
 import "katex/contrib/copy-tex";
 import "katex/dist/katex.min.css";

@@ -9,7 +9,7 @@ const words = {
   localPicture: "Picture:",
   showFile: (path: string) => `Show ${path}`,
 };
-/** What is rendered in a session, where files can be shown. */
+/** Renders as in a session, where files can be shown. */
 function inSession(source: string): HTMLElement {
   const page = document.createElement("div");
   page.innerHTML = renderBlocks(source, { words, files: "shown" }, new Map()).join("");

@@ -1,4 +1,4 @@
-/** The model's Markdown as sanitised HTML, block by block, so that a stream only redraws its end. */
+/** The model's Markdown as sanitised HTML, block by block, so that a stream only rerenders its end. */
 import DOMPurify from "dompurify";
 import MarkdownIt, { type Env } from "markdown-it";
 import { fileOf, isShownPicture } from "./addresses";
@@ -6,27 +6,27 @@ import { formula } from "./formulas.svelte";
 import { highlight } from "./highlight.svelte";
 import { findFormulas, setFormulas } from "./math";
 
-/** The words that appear inside rendered Markdown. */
+/** The UI words inside rendered Markdown. */
 export interface MarkdownWords {
   readonly copy: string;
   readonly code: string;
   readonly remotePicture: string;
   readonly localPicture: string;
-  /** What a click on the name of a file does. */
+  /** Describes a click on a file name. */
   readonly showFile: (path: string) => string;
 }
 
-/** What rendering depends on besides the text. */
+/** The options of rendering. */
 export interface MarkdownOptions {
   readonly words: MarkdownWords;
-  /** Whether the files it names can be shown, as in a session, which has a folder, or are no more than named. */
+  /** Whether named files can be shown, as in a session with its folder, or only named. */
   readonly files: "shown" | "named";
 }
 
 const engine = new MarkdownIt({ html: false, linkify: true, breaks: true, typographer: false });
 // Only full addresses: "readme.md" is a file name, not a site in Moldova.
 engine.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
-// The parser takes `file:` for a danger: here it never becomes an address that could be followed.
+// The parser rejects `file:` as dangerous; here it never becomes an address that can be followed.
 const isValid = engine.validateLink;
 engine.validateLink = (address) => /^\s*file:/i.test(address) || isValid(address);
 
@@ -38,9 +38,9 @@ function optionsOf(env: unknown): MarkdownOptions {
   return (env as { options: MarkdownOptions }).options;
 }
 
-/** The file an address names, where files can be shown. */
+/** Returns the file an address names, if files can be shown. */
 function shownFile(address: string, env: unknown): string | null {
-  // What is only heard is parsed without options.
+  // Text that is only spoken is parsed without options.
   const { options } = env as { options?: MarkdownOptions };
   return options?.files === "shown" ? fileOf(address) : null;
 }
@@ -58,13 +58,13 @@ function codeBlock(content: string, language: string, words: MarkdownWords): str
   return (
     `<figure class="code"><figcaption><span>${escape(language || words.code)}</span>` +
     `<button type="button" class="linkish" data-copy>${escape(words.copy)}</button></figcaption>` +
-    // Wide code scrolls by keyboard too.
+    // Wide code also scrolls by keyboard.
     `<pre tabindex="0"><code>${body}</code></pre></figure>`
   );
 }
 
-// Pictures of the web are never fetched by the window: fetching tells their server that, and what, was read.
-// They can be opened in the browser like a link.
+// The window never fetches pictures from the web: fetching tells their server that the text was read, and which
+// one. They can be opened in the browser like a link.
 engine.renderer.rules["image"] = (tokens, index, _options, env) => {
   const token = tokens[index];
   const { words } = optionsOf(env);
@@ -74,7 +74,7 @@ engine.renderer.rules["image"] = (tokens, index, _options, env) => {
     const text = `${escape(words.localPicture)} ${escape(name)}`;
     const file = shownFile(address, env);
     if (file === null) return `<span class="chip">${text}</span>`;
-    // The picture takes the chip's place once it was read, with the name as what it shows.
+    // The picture replaces the chip once loaded, with the name as its alt text.
     const shown = isShownPicture(file) ? ` data-shown="${escape(name)}"` : "";
     const title = escape(words.showFile(file));
     return `<button type="button" class="chip" data-file="${escape(file)}"${shown} title="${title}">${text}</button>`;
@@ -84,8 +84,8 @@ engine.renderer.rules["image"] = (tokens, index, _options, env) => {
     `${escape(words.remotePicture)} ${escape(name)}</button>`
   );
 };
-// Only addresses of the web can be opened. What names a file is a button that shows it in its folder, and what names
-// something else is text that says what it names, not a link that does nothing.
+// Only web addresses can be opened. A link to a file becomes a button that shows it in its folder; any other
+// link becomes text that names its target, not a link that does nothing.
 engine.core.ruler.push("links", ({ tokens, env }) => {
   for (const { children } of tokens) {
     let tag = "a";
@@ -105,7 +105,7 @@ engine.core.ruler.push("links", ({ tokens, env }) => {
   }
 });
 
-/** Whether the link that begins at a place has a picture in it, which is a button by itself. */
+/** Returns whether the link at an index contains a picture, which is a separate button. */
 function holdsPicture(tokens: readonly { readonly type: string }[], at: number): boolean {
   for (let place = at + 1; place < tokens.length; place += 1) {
     const type = tokens[place]?.type;
@@ -156,7 +156,7 @@ const purify = {
     ..."href title class type start tabindex".split(" "),
     ..."data-copy data-picture data-math data-file data-shown".split(" "),
   ],
-  // Names of files, which are put into no address.
+  // File names, which are never put into an address.
   ADD_URI_SAFE_ATTR: ["data-file", "data-shown"],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
@@ -166,16 +166,16 @@ const purify = {
 export interface MarkdownBlock {
   /** Its sanitised HTML. */
   readonly html: string;
-  /** The line of the source it begins on, from 0. */
+  /** Its first line in the source, from 0. */
   readonly line: number;
 }
 
-/** Where links by reference lead to, by their names; kept by the parser. */
+/** The targets of reference links by name; maintained by the parser. */
 export type References = NonNullable<Env["references"]>;
 
 /**
- * The top-level blocks of `source`, in order. `references` are those of what stands before it, and gain its own; `clean`
- * holds what was sanitised before, by what it was, and gains what was not.
+ * Returns the top-level blocks of `source`, in order. `references` contains those of the text before it, and receives
+ * its own; `clean` maps raw HTML to sanitised HTML, and receives new entries.
  */
 export function parseBlocks(
   source: string,
@@ -203,12 +203,12 @@ export function parseBlocks(
   return blocks;
 }
 
-/** The top-level blocks of `source` as sanitised HTML, in order. */
+/** Returns the top-level blocks of `source` as sanitised HTML, in order. */
 export function renderBlocks(source: string, options: MarkdownOptions, known: Map<string, string>): readonly string[] {
   return parseBlocks(source, options, {}, known).map(({ html }) => html);
 }
 
-/** What Markdown says, for whoever hears it: text without its marks, one line for each block, code by its name alone. */
+/** Returns Markdown as text for speech: without syntax, one line per block, code replaced by `code`. */
 export function spokenText(source: string, code: string): string {
   return engine
     .parse(source, { references: {} })

@@ -17,13 +17,13 @@ function page(source: string): HTMLElement {
   element.innerHTML = render(source).join("");
   return element;
 }
-/** The TeX of the formulas that are set, those on lines of their own in brackets. */
+/** Returns the TeX of the formulas found; display formulas in brackets. */
 const formulas = (source: string) =>
   [...page(source).querySelectorAll(".katex")].map((set) => {
     const tex = set.querySelector("annotation")?.textContent ?? "";
     return set.closest(".katex-display") ? `[${tex}]` : tex;
   });
-/** What is read of it besides formulas. */
+/** Returns the text outside formulas. */
 const rest = (source: string) => {
   const element = page(source);
   element.querySelectorAll(".katex").forEach((set) => set.replaceWith("∎"));
@@ -119,7 +119,7 @@ describe("mathematics", () => {
       for (const element of shown.querySelectorAll("*")) {
         for (const { name } of element.attributes) expect(name).not.toMatch(/^on|^data-|href/);
         expect(element.getAttribute("class") ?? "").not.toMatch(/\bask\b/);
-        // Sizes and places within the text: where they would lead out of it, it is cut off there.
+        // Sizes and positions within the text; anything outside it is clipped.
         expect(element.getAttribute("style") ?? "").not.toMatch(/url|position|transform|content|display|z-index/);
       }
     }

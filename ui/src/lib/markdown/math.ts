@@ -1,13 +1,13 @@
 /**
- * Where a Markdown text holds mathematics: `$…$`, `$$…$$`, `\(…\)` and `\[…\]`. What is found is left as marked TeX, to be
- * set elsewhere; prices, variables of a shell and code are no mathematics.
+ * Finds mathematics in Markdown: `$…$`, `$$…$$`, `\(…\)` and `\[…\]`. Formulas are left as marked TeX, to be typeset
+ * elsewhere; prices, shell variables and code are not mathematics.
  */
 import type { MarkdownIt, StateBlock, StateInline } from "markdown-it";
 
-/** How a formula stands: within a line, or on lines of its own. */
+/** The layout of a formula: within a line, or on its own lines. */
 export type FormulaKind = "inline" | "display";
 
-/** The signs around formulas. A dollar of its own comes last: two of them begin another kind. */
+/** The delimiters of formulas. A single dollar is last, because two dollars start another kind. */
 const SIGNS = [
   { open: "$$", close: "$$", kind: "display" },
   { open: "\\[", close: "\\]", kind: "display" },
@@ -15,7 +15,7 @@ const SIGNS = [
   { open: "$", close: "$", kind: "inline" },
 ] as const;
 
-/** Where `close` is from `at` on, before `end`; what a backslash stands before is no sign. -1 where it is not. */
+/** Returns the index of `close` between `at` and `end`, skipping backslash escapes; -1 if missing. */
 function closing(text: string, close: string, at: number, end: number): number {
   for (let place = at; place + close.length <= end; place += 1) {
     if (text.startsWith(close, place)) return place;
@@ -24,20 +24,20 @@ function closing(text: string, close: string, at: number, end: number): number {
   return -1;
 }
 
-/** Whether what is between the signs may be TeX: `\[see below\]` and `$5 per month` are words. */
+/** Returns whether delimited text may be TeX: `\[see below\]` and `$5 per month` are words. */
 function isTex(text: string): boolean {
   const tex = text.trim();
   return tex !== "" && !tex.includes("`") && !/^[A-Za-z]{2,}(?:\s+[A-Za-z]+)*[.,:;!?]?$/.test(tex);
 }
 
-/** Whether a dollar before and one after `tex` are the signs of a formula, by what stands around and within them. */
+/** Returns whether the dollars before and after `tex` delimit a formula, judged by the text around and between them. */
 function isOfDollars(before: string, tex: string, after: string): boolean {
   if (/[\w$\\=/&?#%@.]/.test(before) || /[\w$]/.test(after)) return false;
-  // A word may be the name of something here; a number with words behind it is a price.
+  // A single word may be a variable name; a number followed by words is a price.
   return tex !== "" && !/^\s|\s$|[\n`]/.test(tex) && !/^\d[\d.,]*\s+(?:[A-Za-z]\s+)?[A-Za-z]{2,}/.test(tex);
 }
 
-/** Which signs are not closed any more in a text that is being read, and up to where that is known. */
+/** The delimiters with no closing one in the text being parsed, and the range for which that is known. */
 const unclosed = new WeakMap<StateInline, Map<string, number>>();
 
 function inlineRule(state: StateInline, silent: boolean): boolean {
@@ -77,7 +77,7 @@ function blockRule(state: StateBlock, startLine: number, endLine: number, silent
     const from = line === startLine ? begin + sign.open.length : first;
     const end = closing(state.src, sign.close, from, last);
     if (end < 0) continue;
-    // More stands behind it: a formula in the midst of a paragraph.
+    // More text follows: a formula in the middle of a paragraph.
     if (state.src.slice(end + sign.close.length, last).trim() !== "") return false;
     const lines = state.getLines(startLine, line + 1, state.blkIndent, false).trim();
     const tex = lines.slice(sign.open.length, -sign.close.length).trim();
@@ -86,7 +86,7 @@ function blockRule(state: StateBlock, startLine: number, endLine: number, silent
     push(state, "formula_block", tex, startLine, line + 1);
     return true;
   }
-  // The text ends in it: more may be to come, which is none of the things it looks like meanwhile.
+  // The text ends inside the formula: until the rest arrives, it must not be parsed as anything else.
   if (silent) return true;
   push(state, "formula_open", state.getLines(startLine, endLine, state.blkIndent, false).trim(), startLine, endLine);
   return true;
@@ -100,7 +100,7 @@ function push(state: StateBlock, type: string, content: string, from: number, to
   state.line = to;
 }
 
-/** Teaches a parser to find formulas. They come out as `span[data-math]` with the TeX as their text. */
+/** Adds formulas to a parser. They are rendered as `span[data-math]` with the TeX as their text. */
 export function findFormulas(engine: MarkdownIt): void {
   const escape = engine.utils.escapeHtml;
   const span = (tex: string, kind: FormulaKind) => `<span data-math="${kind}">${escape(tex)}</span>`;
@@ -108,7 +108,7 @@ export function findFormulas(engine: MarkdownIt): void {
   engine.block.ruler.before("fence", "formula", blockRule, { alt: ["paragraph", "reference", "blockquote", "list"] });
   engine.renderer.rules["formula"] = (tokens, at) =>
     span(tokens[at]?.content ?? "", tokens[at]?.info === "display" ? "display" : "inline");
-  // A wide one scrolls by keyboard too.
+  // A wide formula also scrolls by keyboard.
   engine.renderer.rules["formula_block"] = (tokens, at) =>
     `<div class="table-scroll" tabindex="0">${span(tokens[at]?.content ?? "", "display")}</div>\n`;
   engine.renderer.rules["formula_open"] = (tokens, at) => `<p><code>${escape(tokens[at]?.content ?? "")}</code></p>\n`;
@@ -116,7 +116,7 @@ export function findFormulas(engine: MarkdownIt): void {
 
 const entities: Readonly<Record<string, string>> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&nbsp;": "\u00a0" };
 
-/** Sets the formulas of sanitised HTML; what cannot be set, or not yet, is shown as it was written. */
+/** Typesets the formulas of sanitised HTML; any that cannot be set, or not yet, are shown as written. */
 export function setFormulas(html: string, set: (tex: string, kind: FormulaKind) => string | null): string {
   if (!html.includes("data-math")) return html;
   return html.replace(/<span data-math="(inline|display)">([^<]*)<\/span>/g, (_, kind: FormulaKind, text: string) => {

@@ -15,7 +15,7 @@ const options = {
   },
 };
 
-/** Streams a text in pieces, one each 30 ms, and gives what is shown at the end. */
+/** Streams a text in pieces, one every 30 ms, and returns the final blocks. */
 function streamed(text: string, pieces: readonly number[], parse?: Parse): readonly string[] {
   const stream = new StreamedMarkdown(options, parse);
   let shown: readonly string[] = [];
@@ -25,11 +25,11 @@ function streamed(text: string, pieces: readonly number[], parse?: Parse): reado
     length = Math.min(text.length, length + (pieces[nth % pieces.length] ?? 1));
     shown = stream.render(text.slice(0, length), (now += 30));
   }
-  // What waits is shown a moment later.
+  // Deferred text is rendered a moment later.
   return stream.behind ? stream.render(text, now + 10_000) : shown;
 }
 
-// Sanitising is slow outside a browser: once for each block, whatever text it is in.
+// Sanitising is slow outside a browser, so each block is sanitised once for all texts.
 const sanitised = new Map<string, string>();
 const parseOnce: Parse = (part, words, references) => parseBlocks(part, words, references, sanitised);
 const whole = (text: string): readonly string[] => renderBlocks(text, options, sanitised);
@@ -76,7 +76,7 @@ describe("streamed Markdown", () => {
   it("ends as the whole text is rendered, however it came", () => {
     fc.assert(
       fc.property(source, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 }), (text, pieces) => {
-        // Links by reference are only resolved backwards while the text is not whole.
+        // Reference links resolve only backwards while the text is incomplete.
         fc.pre(!/^ {0,3}\[/m.test(text));
         expect(streamed(text, pieces, parseOnce).join("")).toBe(whole(text).join(""));
       }),
@@ -106,12 +106,12 @@ describe("streamed Markdown", () => {
     let parsed = 0;
     const parse: Parse = (part, ...rest) => {
       parsed += part.length;
-      // What is parsed is all that counts here.
+      // Only the amount parsed matters here.
       return text.startsWith("A ") ? parseBlocks(part, ...rest) : [{ html: "", line: 0 }];
     };
     streamed(text, [60], parse);
     const pieces = text.length / 60;
-    // Parsing everything with each piece would be half the text for each of them.
+    // Reparsing everything with each piece would average half the text per piece.
     expect(parsed / pieces).toBeLessThan(Math.min(5_000, text.length / 8));
     expect(parsed).toBeGreaterThan(text.length);
   });

@@ -1,31 +1,31 @@
 /**
- * Markdown that streams in, with bounded work for each piece: blocks that no further text can change are rendered once,
- * and what is still open is rendered again only when it has grown by a part of itself or some time has passed.
+ * Streaming Markdown with bounded work per piece: blocks that no further text can change are rendered once, and the
+ * open rest is rerendered only after it has grown by a fraction or some time has passed.
  */
 import { type MarkdownOptions, type References, parseBlocks } from "./markdown";
 
-/** So much open text is rendered with every piece, in UTF-16 units: it costs less than a millisecond. */
+/** The amount of open text rendered with every piece, in UTF-16 units: it takes less than a millisecond. */
 const FREE = 4_000;
-/** Longer open text (one long code block or list) waits until it has grown by this part of itself … */
+/** Longer open text (one long code block or list) is rerendered after growing by this fraction … */
 const GROWTH = 1 / 16;
-/** … or for so long, in milliseconds. */
+/** … or after this time, in milliseconds. */
 export const PATIENCE = 1_000;
 
-/** How blocks are rendered; see [`parseBlocks`]. */
+/** The function that renders blocks; see [`parseBlocks`]. */
 export type Parse = typeof parseBlocks;
 
 export class StreamedMarkdown {
   readonly #options: MarkdownOptions;
   readonly #parse: Parse;
-  /** The HTML of the blocks that are settled, and the text they are of. */
+  /** The HTML of the final blocks, and the text they cover. */
   #settled: string[] = [];
   #before = "";
   #references: References = {};
-  /** The HTML of the rest, as it was rendered last; how long the text was, and when that was. */
+  /** The last HTML of the rest, the length of its text, and when it was rendered. */
   #rest: readonly string[] = [];
   #length = -1;
   #at = -Infinity;
-  /** What of the rest is sanitised already. */
+  /** The sanitised parts of the rest. */
   #clean = new Map<string, string>();
   #behind = false;
 
@@ -34,14 +34,14 @@ export class StreamedMarkdown {
     this.#parse = parse;
   }
 
-  /** Whether text has come that is not shown yet; it is after [`PATIENCE`], when it is rendered again. */
+  /** Whether some text is not rendered yet; it will be after [`PATIENCE`]. */
   get behind(): boolean {
     return this.#behind;
   }
 
-  /** The blocks of the text so far, at a moment in milliseconds. */
+  /** Returns the blocks of the text so far; `now` is in milliseconds. */
   render(text: string, now: number): readonly string[] {
-    // Another text: it was begun again.
+    // The text was replaced, so this starts over.
     if (text.length < this.#length || !text.startsWith(this.#before)) this.#forget();
     if (text.length !== this.#length) {
       this.#behind = !this.#due(text, now);
@@ -68,7 +68,7 @@ export class StreamedMarkdown {
     const rest = text.slice(this.#before.length);
     const clean = new Map<string, string>();
     const known = this.#clean;
-    // A link's address may still be growing: what is open leaves the references as they are.
+    // A link's address may still be growing: the open part leaves the references unchanged.
     const blocks = this.#parse(
       rest,
       this.#options,
@@ -85,7 +85,8 @@ export class StreamedMarkdown {
     this.#clean = clean;
     this.#length = text.length;
     this.#at = now;
-    // The last line may still become something else, and with it the block it would end: the one before the last.
+    // The last line may still change its meaning, and with it end the block before: only the block before the
+    // last is final.
     const last = blocks[blocks.length - 2];
     const from = last === undefined ? 0 : offsetOf(rest, last.line);
     if (from === 0) {
@@ -93,7 +94,7 @@ export class StreamedMarkdown {
       return;
     }
     const done = rest.slice(0, from);
-    // Once more, for its references alone.
+    // Parses it once more, only for its references.
     if (/^ {0,3}\[/m.test(done)) this.#parse(done, this.#options, this.#references, clean);
     this.#before += done;
     this.#settled.push(...blocks.slice(0, -2).map(({ html }) => html));
@@ -101,7 +102,7 @@ export class StreamedMarkdown {
   }
 }
 
-/** Where a line begins, as the parser counts lines. */
+/** Returns the offset of a line, counted like the parser. */
 function offsetOf(text: string, line: number): number {
   const ends = /\r\n|\r|\n/g;
   let from = 0;

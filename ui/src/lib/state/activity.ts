@@ -1,4 +1,4 @@
-/** What runs, as one subscription tells it, and the groups it is shown in. Pure. */
+/** The activity as published by one subscription, and its display groups. Pure. */
 import type { ActivityId, ActivityRow, ActivityState } from "$lib/ipc/types";
 import { wholeState } from "./whole";
 
@@ -8,23 +8,23 @@ export const apply = wholeState<ActivityState>((update) => {
   return update.type === "snapshot" && update.snapshot.topic === "activity" ? update.snapshot.state : null;
 });
 
-/** The kinds of what runs, in the order they are shown. */
+/** The kinds of activity, in display order. */
 export const KINDS = ["session", "task", "sub_agent", "command"] as const satisfies readonly ActivityId["type"][];
 
-/** What is shown under one head. */
+/** The rows under one heading. */
 export interface ActivityGroup {
   readonly kind: ActivityId["type"];
   readonly rows: readonly ActivityRow[];
 }
 
-/** The rows by their kinds; those there are none of are left out. */
+/** Groups the rows by kind, leaving out empty groups. */
 export function groups(rows: readonly ActivityRow[]): readonly ActivityGroup[] {
   return KINDS.map((kind) => ({ kind, rows: rows.filter((row) => row.id.type === kind) })).filter(
     (group) => group.rows.length > 0,
   );
 }
 
-/** The same text for the same thing, and another for every other. */
+/** Returns a unique text key of an item. */
 export function keyOf(id: ActivityId): string {
   switch (id.type) {
     case "session":
@@ -39,7 +39,7 @@ export function keyOf(id: ActivityId): string {
   }
 }
 
-/** How many things work, wait for the person, and wait for a place. */
+/** The numbers of items that are working, need the person, or are queued. */
 export interface ActivityCounts {
   readonly working: number;
   readonly needs_you: number;
@@ -51,13 +51,13 @@ export function counts(rows: readonly ActivityRow[]): ActivityCounts {
   return { working: of("working"), needs_you: of("needs_you"), queued: of("queued") };
 }
 
-/** How many get a place before the turn of a session; null for one that does not wait for one. */
+/** Returns the number of turns queued before a session's; null if it is not queued. */
 export function aheadOf(rows: readonly ActivityRow[], session: string): number | null {
   const row = rows.find(({ id, session: own }) => own === session && (id.type === "session" || id.type === "task"));
   return row?.status.type === "queued" ? row.status.ahead : null;
 }
 
-/** All tokens of what was spent. */
+/** Returns the total number of tokens spent. */
 export function tokensOf({ spending }: ActivityRow): number {
   if (!spending) return 0;
   const { input, cache_read, cache_write, output } = spending.usage;

@@ -1,4 +1,4 @@
-/** The state of all tasks as one subscription tells it: that something changed, and what a badge shows. Pure. */
+/** The state of all tasks as published by one subscription: a revision and the badge's numbers. Pure. */
 import type { TasksState } from "$lib/ipc/types";
 import { wholeState } from "./whole";
 

@@ -171,7 +171,7 @@ describe("the steps beside the picture", () => {
     const idle = { turns: [turn("t1"), turn("t3")], calls: state.calls, page: null };
     expect([pageSteps(idle), worksInPages(idle)]).toEqual([[], false]);
     expect(worksInPages({ ...idle, page: {} as LivePage })).toBe(true);
-    // Where the browser was not come to, there is no step in a page, and what became of it concerns the session.
+    // If the browser was never reached, there is no step in a page, and its outcome concerns the session.
     const nowhere = { ...idle, calls: new Map([["x", call("x", "t3", ended("failed"), null)]]) };
     expect([pageSteps(nowhere), worksInPages(nowhere)]).toEqual([[], true]);
   });
@@ -193,9 +193,9 @@ describe("the page of a session", () => {
     const state = follow([snapshot, told, next]);
     expect([state?.page?.picture, state?.seq]).toEqual([9, 1]);
     expect(follow([snapshot, told, { type: "page", page: null }])?.page).toBeNull();
-    // Nobody says it again after a fresh snapshot but the core.
+    // After a fresh snapshot only the core repeats it.
     expect(follow([snapshot, told, snapshot])?.page).toBeNull();
-    // Before there is anything to show it in, it is nothing.
+    // Ignored until a snapshot exists.
     expect(follow([told])).toBeNull();
   });
 });

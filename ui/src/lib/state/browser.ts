@@ -1,4 +1,4 @@
-/** The person's browser: whether Octo is attached, and how its work in pages is told. Pure. */
+/** The person's browser: whether Octo is attached, and how its work in pages is described. Pure. */
 import type { BrowserDeed, BrowserState, BrowserView, CallView, PageElement, PageMark } from "$lib/ipc/types";
 import { wholeState } from "./whole";
 import type { SessionState } from "./session";
@@ -9,15 +9,15 @@ export const apply = wholeState<BrowserState>((update) => {
   return update.type === "snapshot" && update.snapshot.topic === "browser" ? update.snapshot.state : null;
 });
 
-/** Whether what is sent to a site cannot be read on the way. A page that has no site yet sends nothing. */
+/** Returns whether data sent to a site is encrypted. A page without a site sends nothing. */
 export function encrypted(site: string): boolean {
   return site === "" || /^(?:https:\/\/|about:)/i.test(site);
 }
 
-/** A part of what a step is done to: an element of the page, or text that is typed, chosen or opened. */
+/** A part of a step's object: an element of the page, or text that is typed, chosen or opened. */
 export type DeedPart = { type: "element"; element: PageElement } | { type: "text"; text: string };
 
-/** What of a view names what a deed is done to, and in which order it is said. */
+/** The fields of a view that name a step's object, in the order of mention. */
 type Said = "element" | "text" | "place";
 const order: Record<BrowserDeed, readonly Said[]> = {
   look: [],
@@ -35,10 +35,10 @@ const order: Record<BrowserDeed, readonly Said[]> = {
   wait: ["text", "element"],
   script: ["text"],
 };
-/** Deeds that are done to a page: it is named where nothing else is. */
+/** Actions on a page: the page is named if nothing else is. */
 const ofPage: ReadonlySet<BrowserDeed> = new Set(["open", "tab", "read", "picture", "click", "move", "upload", "wait"]);
 
-/** What a step is done to, in the order it is said after its verb. */
+/** Returns the parts of a step's object, in the order after its verb. */
 export function deedParts(view: BrowserView): readonly DeedPart[] {
   const place = oneLine(view.title ?? "") || (view.site ?? "");
   const parts = order[view.deed].flatMap((said): DeedPart[] => {
@@ -49,22 +49,25 @@ export function deedParts(view: BrowserView): readonly DeedPart[] {
   return parts.length === 0 && place !== "" && ofPage.has(view.deed) ? [{ type: "text", text: place }] : parts;
 }
 
-/** The longest text of a page that stands in a line, in characters. */
+/** The longest page text within a line, in characters. */
 const LONGEST = 80;
 
-/** A stranger's text as it may stand in a line: without line ends, cut. */
+/** Returns untrusted text for a line: without line breaks, truncated. */
 export function oneLine(text: string): string {
   const words = text.replace(/\s+/gu, " ").trim();
   const characters = [...words];
   return characters.length <= LONGEST ? words : `${characters.slice(0, LONGEST - 1).join("")}…`;
 }
 
-/** A stranger's text within a sentence: its direction ends with it (Unicode's isolates, what `<bdi>` is in markup). */
+/**
+ * Isolates untrusted text within a sentence, so that its direction ends with it (with Unicode's isolates, like `<bdi>`
+ * in markup).
+ */
 export function isolated(text: string): string {
   return `\u2068${oneLine(text)}\u2069`;
 }
 
-/** Elements there is a word for; any other is an element. */
+/** Roles with a word of their own; any other is an "element". */
 const roles = {
   button: "button",
   link: "link",
@@ -96,21 +99,21 @@ const roles = {
   form: "form",
   iframe: "frame",
 } as const;
-/** The kinds of elements there are words for. */
+/** The words for roles. */
 export type RoleWord = (typeof roles)[keyof typeof roles] | "other";
 
-/** The word of an element's role. */
+/** Returns the word for an element's role. */
 export function roleWord(role: string): RoleWord {
   const known = role.toLowerCase();
   return Object.hasOwn(roles, known) ? roles[known as keyof typeof roles] : "other";
 }
 
-/** A call in a page, for the list beside the page's picture. */
+/** A browser call, for the list next to the page's picture. */
 export interface PageStep {
   readonly id: string;
   readonly view: BrowserView;
   readonly phase: "done" | "now" | "next" | "asks" | "failed" | "dropped";
-  /** How long it took, in milliseconds; null before it ended. */
+  /** Its duration, in milliseconds; null until it ended. */
   readonly milliseconds: number | null;
 }
 
@@ -130,7 +133,7 @@ function phase(call: CallView): PageStep["phase"] {
   }
 }
 
-/** The calls of the newest turn in pages, oldest first. */
+/** Returns the calls of the newest turn in pages, oldest first. */
 export function pageSteps({ turns, calls }: Pick<SessionState, "turns" | "calls">): readonly PageStep[] {
   const turn = turns.at(-1)?.id;
   return [...calls.values()].flatMap((call) => {
@@ -140,13 +143,15 @@ export function pageSteps({ turns, calls }: Pick<SessionState, "turns" | "calls"
   });
 }
 
-/** Whether a session's newest turn works in pages, or tried to: one that came to no page has nothing to show. */
+/**
+ * Returns whether a session's newest turn works in pages, or tried to: a turn that reached no page has nothing to show.
+ */
 export function worksInPages({ turns, calls, page }: Pick<SessionState, "turns" | "calls" | "page">): boolean {
   const turn = turns.at(-1)?.id;
   return page !== null || [...calls.values()].some((call) => call.turn === turn && call.tool === "browser");
 }
 
-/** A mark that lies within the picture; null where it does not. */
+/** Returns a mark that lies within the picture; null otherwise. */
 export function markWithin({ x, y, width, height }: PageMark): PageMark | null {
   if (![x, y, width, height].every(Number.isFinite)) return null;
   const left = Math.min(1, Math.max(0, x));

@@ -2,14 +2,14 @@
 import type { CommandInfo } from "$lib/ipc/types";
 import { nearness } from "./fuzzy";
 
-/** A full-width slash or enumeration comma at the start is what a Chinese keyboard makes of `/`. */
+/** Normalises a full-width slash or enumeration comma at the start, which a Chinese keyboard produces for `/`. */
 export function normalised(text: string): string {
   return /^[／、]/.test(text) ? `/${text.slice(1)}` : text;
 }
 
 /**
- * The commands that fit what is typed, the nearest first; null when the text is not (or no longer) the name of one.
- * Of equally near ones Octo's own, which have no words of their own, come before skills.
+ * Returns the commands that match the text, best first; null if the text is not (or no longer) a command name. Among
+ * equal matches Octo's own commands, which have no description, come before skills.
  */
 export function commandsFor(text: string, commands: readonly CommandInfo[]): readonly CommandInfo[] | null {
   const typed = /^\/([\p{L}\p{N}_:.-]*)$/u.exec(text)?.[1]?.toLowerCase();
@@ -24,19 +24,19 @@ export function commandsFor(text: string, commands: readonly CommandInfo[]): rea
     .map(({ command }) => command);
 }
 
-/** The command that is written out and still has no argument; null when none is, or it takes none. */
+/** Returns the fully typed command that still lacks its argument; null if there is none, or it takes none. */
 export function wantingArgument(text: string, commands: readonly CommandInfo[]): CommandInfo | null {
   const name = /^\/(\S+) $/.exec(text)?.[1];
   const command = commands.find((known) => known.name === name);
   return command === undefined || command.argument === "" ? null : command;
 }
 
-/** Whether a key event belongs to an input method that is composing. Code 229 is what some send without the flag. */
+/** Returns whether a key event belongs to an IME composition. Some input methods send code 229 without the flag. */
 export function composing(event: { isComposing: boolean; keyCode: number }): boolean {
   return event.isComposing || event.keyCode === 229;
 }
 
-/** Goes through earlier messages: `at` counts back from the newest, 0 being what is typed now. */
+/** Steps through earlier messages: `at` counts back from the newest, 0 being the current text. */
 export function recall(history: readonly string[], at: number, step: 1 | -1): { at: number; text: string | null } {
   const next = Math.min(Math.max(at + step, 0), history.length);
   return { at: next, text: next === 0 ? "" : (history.at(-next) ?? null) };

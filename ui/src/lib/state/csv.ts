@@ -1,4 +1,4 @@
-/** The usage report as a table for a spreadsheet. Pure. */
+/** The usage report as CSV. Pure. */
 import type { SpendingLine } from "$lib/ipc/types";
 
 const COLUMNS = [
@@ -14,20 +14,20 @@ const COLUMNS = [
   "calls_without_price",
 ];
 
-/** A cell; what a spreadsheet would take for a formula is kept from being one. */
+/** Formats a cell; escapes text that a spreadsheet would treat as a formula. */
 function cell(value: string | number): string {
   if (typeof value === "number") return String(value);
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** An amount in nano-dollars as dollars, exact and without an exponent. */
+/** Formats nano-dollars as dollars, exact and without an exponent. */
 function dollars(nano: number): string {
   const digits = BigInt(Math.round(nano)).toString().padStart(10, "0");
   return `${digits.slice(0, -9)}.${digits.slice(-9)}`;
 }
 
-/** Lines of a report, one row each, as RFC 4180 has it. */
+/** Formats report lines as CSV rows (RFC 4180). */
 export function csvOf(lines: readonly SpendingLine[]): string {
   const rows = lines.map(({ day, name, purpose, spending: { calls, usage, cost, unpriced } }) =>
     [

@@ -1,6 +1,6 @@
-/** Days as date fields write them: 2026-11-22, in this machine's time. */
+/** Days in the format of date fields: 2026-11-22, in this machine's time. */
 
-/** The moment a day begins, some days later; undefined for what is no day. */
+/** Returns the start of a day, shifted by `later` days; undefined for an invalid day. */
 export function dayOf(text: string | undefined, later: number): number | undefined {
   const found = /^(\d{4,6})-(\d{2})-(\d{2})$/.exec(text ?? "");
   if (!found) return undefined;
@@ -8,7 +8,7 @@ export function dayOf(text: string | undefined, later: number): number | undefin
   return Number.isNaN(moment) ? undefined : moment;
 }
 
-/** The day of a moment. */
+/** Returns the day of a moment. */
 export function dayText(at: number): string {
   const day = new Date(at);
   const two = (n: number): string => String(n).padStart(2, "0");

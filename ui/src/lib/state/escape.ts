@@ -1,20 +1,20 @@
-/** Escape pressed twice. Pure but for what it remembers. */
+/** Detection of a double Escape. Pure except for its memory. */
 
-/** The longest time between two presses that belong together, in milliseconds: an unhurried double press. */
+/** The longest time between two presses of a pair, in milliseconds: an unhurried double press. */
 const TOGETHER = 600;
 
 export class EscapePairs {
   #last: number | null = null;
 
-  /** Notes a press at a moment in milliseconds; whether it is the second of two. */
+  /** Records a press at a time in milliseconds; returns whether it is the second of a pair. */
   press(at: number): boolean {
     const second = this.#last !== null && at - this.#last <= TOGETHER;
-    // A third one begins anew.
+    // A third press starts a new pair.
     this.#last = second ? null : at;
     return second;
   }
 
-  /** Another use was made of the press. */
+  /** Forgets a press that had another effect. */
   forget(): void {
     this.#last = null;
   }

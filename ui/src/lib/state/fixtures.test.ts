@@ -9,7 +9,7 @@ import * as settings from "./settings";
 const folder = "../tests/fixtures/events";
 const recordings = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
 
-/** Follows one topic; what a subscription of it would show in the end. */
+/** Applies all updates of a topic and returns the final state. */
 function follow<S>(
   updates: readonly Update[],
   apply: (state: S | null, update: Update) => { type: string; state?: S | null },
@@ -43,7 +43,7 @@ describe("the recordings both sides share", () => {
       const rows = rowsOf(state);
       expect(rows.length).toBeGreaterThan(0);
       expect(new Set(rows.map((row) => row.key)).size).toBe(rows.length);
-      // Every call of the transcript has its card or its question.
+      // Every call of the transcript has its card or question.
       const drawn = rows.flatMap((row) =>
         row.kind === "steps" ? row.steps.flatMap((step) => step.call?.id ?? []) : [],
       );

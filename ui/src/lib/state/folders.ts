@@ -1,15 +1,15 @@
-/** The folders the list can be narrowed to. Pure. */
+/** The folders the list can be filtered by. Pure. */
 import { baseName, shortPath } from "$lib/format/figures";
 import type { SessionInfo } from "$lib/ipc/types";
 
-/** A folder that is offered. */
+/** An offered folder. */
 export interface FolderChoice {
   readonly path: string;
-  /** Its name; where several are called the same, where it is. */
+  /** Its name; its path if several share the name. */
   readonly name: string;
 }
 
-/** The recent ones, then all further ones sessions of the list work in, the last used first; and the one that is chosen. */
+/** Returns the recent folders, then all others used by listed sessions, the last used first; and the chosen one. */
 export function folderChoices(
   recent: readonly string[],
   sessions: readonly Pick<SessionInfo, "folder" | "updated_at">[],

@@ -16,7 +16,7 @@ describe("nearness", () => {
     const of = (name: string): number => nearness("rn", name) ?? 0;
     expect(of("release-notes")).toBeGreaterThan(of("personal"));
     expect(of("release-notes")).toBeGreaterThan(of("review-ignored"));
-    // A later place of a letter may be the better one.
+    // A later occurrence of a letter may score better.
     expect(nearness("rln", "r-xl-ln")).toBeGreaterThan(nearness("rln", "r-xl-xn") ?? 9);
   });
 

@@ -1,17 +1,17 @@
-/** How near what was typed is to a name. Pure. */
+/** Fuzzy matching of typed text against names. Pure. */
 
-/** A name's parts begin behind these. */
+/** The characters that separate the parts of a name. */
 const BREAKS = /[-_:.\s/]/;
 
-/** Whether a part of the name begins at a place. */
+/** Returns whether a part of the name starts at an index. */
 function begins(name: string, at: number): boolean {
   return at === 0 || BREAKS.test(name.charAt(at - 1));
 }
 
 /**
- * How near `typed` is to `name`, both in one case; null when its letters are not in it in this order. Whole steps lie
- * between a name that is it (5), begins with it (4), has a part that begins with it (3), holds it (2) and only holds
- * its letters (1 and a part of one: the more, the more of them stand together or begin a part).
+ * Returns how well `typed` matches `name`, both in the same case; null if its letters do not occur in this order. Whole
+ * steps separate a name that equals it (5), starts with it (4), has a part that starts with it (3), contains it (2) or
+ * only contains its letters (1 plus a fraction: the more letters are adjacent or start a part, the higher).
  */
 export function nearness(typed: string, name: string): number | null {
   if (typed === "") return 4;
@@ -22,9 +22,12 @@ export function nearness(typed: string, name: string): number | null {
   return scattered(typed, name);
 }
 
-/** The best way to lay the letters over the name: one point for a letter that follows its predecessor or begins a part. */
+/**
+ * Returns the best score of placing the letters in the name: one point for a letter that follows its predecessor or
+ * starts a part.
+ */
 function scattered(typed: string, name: string): number | null {
-  // The best score of the letters so far, by where in the name the last of them lies.
+  // The best score of the letters so far, keyed by the position of the last one in the name.
   let best = new Map<number, number>([[-1, 0]]);
   for (const letter of typed) {
     const next = new Map<number, number>();
@@ -37,6 +40,6 @@ function scattered(typed: string, name: string): number | null {
     best = next;
   }
   if (best.size === 0) return null;
-  // Below two, whatever the length.
+  // Always below two, for any length.
   return 1 + Math.max(...best.values()) / (typed.length + 1);
 }

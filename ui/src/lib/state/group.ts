@@ -1,36 +1,36 @@
-/** A run of tool calls as one card: what its head says of it, and when it folds by itself. Pure. */
+/** A group of tool calls as one card: its header, and when it folds automatically. Pure. */
 import type { Step } from "./rows";
 import { offeredPage } from "./settings-command";
 import { type Doing, doing, failed } from "./step";
 
-/** From how many steps on a card has a head. */
+/** The number of steps from which a card has a header. */
 const COUNTED = 2;
-/** From how many steps on a card folds when its turn is over. */
+/** The number of steps from which a card folds when its turn is over. */
 const LONG = 6;
 
-/** What steps are counted as, in the order they are named. */
+/** The kinds of steps, in the order they are named. */
 export const STEP_KINDS = ["look", "change", "command", "browser", "web", "sub_agent", "skill", "other"] as const;
 export type StepKind = (typeof STEP_KINDS)[number];
 
-/** What is said of a card's steps together. */
+/** The figures of a card's steps. */
 export interface GroupFigures {
-  /** How many there are of each kind; those there are none of are left out. */
+  /** The number of steps of each kind, without empty kinds. */
   readonly kinds: readonly { readonly kind: StepKind; readonly count: number }[];
-  /** How long those that ended took, in milliseconds. */
+  /** The total duration of the ended steps, in milliseconds. */
   readonly milliseconds: number;
   readonly added: number;
   readonly removed: number;
   readonly failed: number;
-  /** What is being done now; null when nothing is. */
+  /** The current action; null without one. */
   readonly now: Doing | null;
 }
 
-/** Whether a card says how many steps it has, so that it can be folded. */
+/** Returns whether a card has a header with its number of steps, by which it can be folded. */
 export function hasHead(steps: readonly Step[]): boolean {
   return steps.length >= COUNTED;
 }
 
-/** Whether a card is folded unless the person opened it: a long one whose turn is over. What went wrong stays to be seen. */
+/** Returns whether a card is folded by default: a long one whose turn is over. Failures stay visible. */
 export function foldsItself(steps: readonly Step[], over: boolean): boolean {
   return over && steps.length >= LONG && !steps.some(staysOpen);
 }
@@ -39,7 +39,7 @@ function staysOpen({ call }: Step): boolean {
   return failed(call) || call?.view?.type === "refused" || offeredPage(call?.view ?? null) !== null;
 }
 
-/** What a verb is counted as. */
+/** Returns the kind of an action. */
 export function kindOf(what: Doing): StepKind {
   switch (what) {
     case "read":
@@ -70,7 +70,7 @@ export function kindOf(what: Doing): StepKind {
   }
 }
 
-/** What the head of a card says. */
+/** Returns the figures of a card's header. */
 export function groupFigures(steps: readonly Step[]): GroupFigures {
   const counts = new Map<StepKind, number>();
   let [milliseconds, added, removed, wrong] = [0, 0, 0, 0];

@@ -9,7 +9,7 @@ describe("the state of what was learned", () => {
   it("begins with its snapshot and is replaced by every update", () => {
     const first = apply(null, { type: "snapshot", snapshot: { topic: "library", state: state(3) } });
     expect(first).toEqual({ type: "applied", state: state(3) });
-    // No numbers are missed: an update tells everything.
+    // No numbers can be missed: each update carries the whole state.
     expect(apply(state(3), { type: "library", state: state(9) })).toEqual({ type: "applied", state: state(9) });
   });
   it("takes nothing from what is about something else", () => {

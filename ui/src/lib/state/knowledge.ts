@@ -1,4 +1,4 @@
-/** What Octo has learned, as one subscription tells it: that something changed, and how many suggestions wait. Pure. */
+/** The library's state as published by one subscription: a revision and the number of pending suggestions. Pure. */
 import type { LibraryState } from "$lib/ipc/types";
 import { wholeState } from "./whole";
 

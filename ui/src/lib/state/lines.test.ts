@@ -16,7 +16,7 @@ describe("the difference of two texts", () => {
     expect(drawn("a\nb\nc\nd\ne\nf\n", "a\nb\nC\nD\ne\nf\n")).toEqual([" a", " b", "-c", "-d", "+C", "+D", " e", " f"]);
     expect(drawn("", "a\nb\n")).toEqual(["+a", "+b"]);
     expect(drawn("same\n", "same")).toEqual([]);
-    // A line's end is not a change of the line.
+    // A changed line ending is not a changed line.
     expect(drawn("a\r\nb\r\n", "a\nb\n")).toEqual([]);
   });
 

@@ -1,10 +1,10 @@
-/** The difference of two texts, line by line, as a diff view shows it. Pure. */
+/** A line diff of two texts for a diff view. Pure. */
 import type { DiffView } from "$lib/ipc/types";
 import type { DiffLine } from "./sides";
 
-/** Unchanged lines shown around a change. */
+/** The number of unchanged lines shown around a change. */
 const AROUND = 3;
-/** The most pairs of lines that are compared; beyond it what lies between equal ends counts as replaced. */
+/** The maximum number of line pairs compared; above it everything between the common ends counts as replaced. */
 const PAIRS = 4_000_000;
 
 interface Drawn {
@@ -15,7 +15,7 @@ interface Drawn {
 const linesOf = (text: string): string[] =>
   text === "" ? [] : text.replace(/\r\n/g, "\n").replace(/\n$/, "").split("\n");
 
-/** The change that makes `now` of `old`; without hunks when their lines are the same. */
+/** Returns the diff from `old` to `now`; without hunks if their lines are equal. */
 export function difference(path: string, old: string, now: string): DiffView {
   const before = linesOf(old);
   const after = linesOf(now);
@@ -49,12 +49,12 @@ function draw(text: string, old: number | null, now: number | null, changed: boo
   return { line: { old, new: now, parts: [{ text, emphasis: false }] }, changed };
 }
 
-/** The shortest way from one list to the other, removals before what comes in their place. */
+/** Returns the shortest edit script from one list to the other, removals before their replacements. */
 function script(before: readonly string[], after: readonly string[]): readonly ("same" | "gone" | "come")[] {
   const width = after.length + 1;
   if (before.length * after.length > PAIRS)
     return [...before.map(() => "gone" as const), ...after.map(() => "come" as const)];
-  // How many lines the rests have in common, by where both begin.
+  // The length of the longest common subsequence of the two remainders, by where each starts.
   const common = new Uint32Array((before.length + 1) * width);
   const at = (i: number, j: number): number => common[i * width + j] ?? 0;
   for (let i = before.length - 1; i >= 0; i -= 1) {

@@ -57,11 +57,11 @@ describe("the list", () => {
   });
 
   describe("of which more remain", () => {
-    /** What the core has, and of it the first lines, as they are loaded. */
+    /** The core's sessions, and the first ones, which are loaded. */
     const all = ["a", "b", "c", "d", "e", "f"].map((id, at) => line(id, { created_at: 1, updated_at: 90 - at * 10 }));
     const loaded: ListState = { seq: 1, sessions: all.slice(0, 3), total: 6, troubles: new Map() };
     const ids = (state: ListState) => state.sessions.map((info) => info.id).join("");
-    /** The next page as the core gives it after a change. */
+    /** Returns the next page as the core gives it after a change. */
     const rest = (state: ListState, changed: SessionInfo): string => {
       const now = inOrder([...all.filter((info) => info.id !== changed.id), changed]);
       return ids(extend(state, now.slice(state.sessions.length), now.length));
@@ -146,7 +146,7 @@ describe("a line that changes", () => {
     expect(isUnread(line("a", { updated_at: 5 }))).toBe(true);
     expect(isUnread(line("a", { updated_at: 5, read_at: 5 }))).toBe(false);
     expect(isUnread(line("a", { updated_at: 6, read_at: 5, status: "failed" }))).toBe(true);
-    // What runs or waits says so itself.
+    // Running and waiting sessions show their status instead.
     expect(isUnread(line("a", { updated_at: 6, read_at: 5, status: "running" }))).toBe(false);
     expect(isUnread(line("a", { updated_at: 6, status: "waiting" }))).toBe(false);
   });

@@ -1,8 +1,8 @@
-/** The list of sessions, kept current. Pure. */
+/** The session list, kept current. Pure. */
 import type { SessionInfo, Trouble, Update } from "$lib/ipc/types";
 import { type Outcome, unreachable } from "./outcome";
 
-/** The sessions that are loaded, in the order they are shown, and how many there are in all. */
+/** The loaded sessions in display order, and the total number of sessions. */
 export interface ListState {
   readonly seq: number;
   readonly sessions: readonly SessionInfo[];
@@ -22,7 +22,7 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
           seq: update.snapshot.seq,
           sessions: inOrder(update.snapshot.sessions),
           total: update.snapshot.total,
-          // Told again after it, where there still is any.
+          // Sent again after the snapshot if any remain.
           troubles: new Map(),
         },
       };
@@ -32,7 +32,7 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
       if (seq <= state.seq) return { type: "applied", state };
       if (event.type === "session_listed") {
         const known = state.sessions.find((info) => info.id === event.info.id);
-        // A line that is not loaded may be an old one that changed: the total is then counted again on the next page.
+        // An unknown row may be an old session that changed: the next page corrects the total.
         const total = known || !isNew(state, event.info) ? state.total : state.total + 1;
         const sessions = liesBeyond(state, event.info, known)
           ? state.sessions.filter((info) => info !== known)
@@ -72,15 +72,15 @@ export function apply(state: ListState | null, update: Update): Outcome<ListStat
   }
 }
 
-/** Adds a further page. */
+/** Adds another page. */
 export function extend(state: ListState, page: readonly SessionInfo[], total: number): ListState {
   const known = new Set(state.sessions.map((info) => info.id));
   return { ...state, sessions: inOrder([...state.sessions, ...page.filter((info) => !known.has(info.id))]), total };
 }
 
 /**
- * Whether a line belongs among those that are not loaded yet, or went there: it comes with their page. Were it listed,
- * that page would begin one place too late and leave out another one.
+ * Returns whether a row belongs, or moved, to the part not yet loaded: it arrives with its page. If it were listed,
+ * that page would start one row too late and skip another.
  */
 function liesBeyond(state: ListState, info: SessionInfo, known: SessionInfo | undefined): boolean {
   if (state.sessions.length >= state.total || (known && before(info, known) <= 0)) return false;
@@ -92,7 +92,7 @@ function isNew(state: ListState, info: SessionInfo): boolean {
   return state.sessions.length === state.total || state.sessions.every((other) => other.created_at < info.created_at);
 }
 
-/** Those that wait for the person, then pinned ones, then the rest; newest first. As the core has it. */
+/** Orders sessions like the core: those waiting for the person, then pinned ones, then the rest; newest first. */
 function before(a: SessionInfo, b: SessionInfo): number {
   return (
     Number(b.status === "waiting") - Number(a.status === "waiting") ||
@@ -106,7 +106,7 @@ export function inOrder(sessions: readonly SessionInfo[]): readonly SessionInfo[
   return sessions.toSorted(before);
 }
 
-/** A list in order with a line put where it belongs, in the place of the one it had. */
+/** Returns an ordered list with a row inserted, replacing its old position. */
 function placed(sessions: readonly SessionInfo[], info: SessionInfo): readonly SessionInfo[] {
   const others = sessions.filter((known) => known.id !== info.id);
   let low = 0;
@@ -121,7 +121,9 @@ function placed(sessions: readonly SessionInfo[], info: SessionInfo): readonly S
   return others;
 }
 
-/** Whether something happened since the person last looked. What runs or waits says so itself. */
+/**
+ * Returns whether a session changed since the person last looked. Running and waiting ones show their status instead.
+ */
 export function isUnread(info: SessionInfo): boolean {
   return (info.status === "idle" || info.status === "failed") && info.updated_at > (info.read_at ?? 0);
 }
@@ -135,7 +137,7 @@ export interface Group {
   readonly sessions: readonly SessionInfo[];
 }
 
-/** Sorts sessions into groups as of `now`; empty groups are left out. */
+/** Groups sessions as of `now`, leaving out empty groups. */
 export function grouped(sessions: readonly SessionInfo[], now: number): readonly Group[] {
   const today = new Date(now).setHours(0, 0, 0, 0);
   const before = new Date(today);

@@ -1,18 +1,18 @@
-/** Rules of the page of memories. Pure. */
+/** Rules of the memories page. Pure. */
 
-/** The most characters of a memory's body that are meant to be kept: `MEMORY_BODY` of the protocol. */
+/** The intended maximum length of a memory's body, in characters: `MEMORY_BODY` of the protocol. */
 export const MEMORY_BODY = 4_000;
-/** The most characters of SOUL.md and USER.md that reach the model: `PERSONA_SHOWN` of the protocol. */
+/** How much of SOUL.md and USER.md reaches the model, in characters: `PERSONA_SHOWN` of the protocol. */
 export const PERSONA_SHOWN = 1_000;
 
-/** What a memory says. */
+/** The text of a memory. */
 export interface MemoryText {
   readonly topic: string;
   readonly description: string;
   readonly body: string;
 }
 
-/** Whether two memories say the same; how a line ends and empty lines at the end are no difference. */
+/** Returns whether two memories are equal, ignoring line endings and trailing empty lines. */
 export function same(a: MemoryText, b: MemoryText): boolean {
   const bare = (text: string): string => text.replace(/\r\n/g, "\n").trimEnd();
   return (
@@ -20,14 +20,14 @@ export function same(a: MemoryText, b: MemoryText): boolean {
   );
 }
 
-/** How many characters a text has, as Rust counts them. */
+/** Returns the number of characters of a text, counted like Rust. */
 export function characters(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
 }
 
-/** Whether a memory says enough to be written. A body that is too long is refused, or shortened, by the core. */
+/** Returns whether a memory is complete enough to save. The core rejects or shortens a body that is too long. */
 export function isComplete(text: MemoryText): boolean {
   return text.topic.trim() !== "" && text.body.trim() !== "";
 }

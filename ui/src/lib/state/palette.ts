@@ -1,14 +1,14 @@
-/** What the palette shows of what was typed. Pure. */
+/** The palette's matches for the typed text. Pure. */
 import { nearness } from "./fuzzy";
 
-/** Something that is found by its name. */
+/** An item with searchable names. */
 export interface Named {
   readonly label: string;
-  /** Another name it is found by. */
+  /** Another name that matches. */
   readonly also?: string;
 }
 
-/** The things whose names fit, the nearest first and otherwise as they came; all of them when nothing is typed. */
+/** Returns the items whose names match, best first and otherwise in their order; all of them without typed text. */
 export function nearest<T extends Named>(typed: string, things: readonly T[], limit: number): readonly T[] {
   const wanted = typed.trim().toLowerCase();
   if (wanted === "") return things.slice(0, limit);
@@ -24,7 +24,7 @@ export function nearest<T extends Named>(typed: string, things: readonly T[], li
     .map(({ thing }) => thing);
 }
 
-/** How near the nearest of some things is, in whole steps: 0 when none fits, or nothing was typed. */
+/** Returns the best match of the items, in whole steps: 0 if there is none, or nothing was typed. */
 export function step(typed: string, things: readonly Named[]): number {
   const wanted = typed.trim().toLowerCase();
   if (wanted === "") return 0;
@@ -38,13 +38,13 @@ export function step(typed: string, things: readonly Named[]): number {
   );
 }
 
-/** A part of a name, and whether it is what was typed. */
+/** A part of a name, and whether it matched. */
 export interface Part {
   readonly text: string;
   readonly hit: boolean;
 }
 
-/** A name with what was typed marked: together where it stands together, else letter by letter. */
+/** Returns a name with its match marked: contiguous if possible, else letter by letter. */
 export function marked(typed: string, name: string): readonly Part[] {
   const wanted = typed.trim().toLowerCase();
   const lower = name.toLowerCase();
@@ -62,7 +62,7 @@ export function marked(typed: string, name: string): readonly Part[] {
   let from = 0;
   for (const letter of wanted) {
     const at = lower.indexOf(letter, from);
-    // It was found by another name.
+    // It matched by another name.
     if (at < 0) return [{ text: name, hit: false }];
     const last = parts.at(-1);
     if (at === from && last?.hit)
@@ -76,10 +76,10 @@ export function marked(typed: string, name: string): readonly Part[] {
   return from < name.length ? [...parts, { text: name.slice(from), hit: false }] : parts;
 }
 
-/** What is looked for: `>` at the start asks for commands and places only. */
+/** Parses the typed text: `>` at the start limits the search to commands and places. */
 export function asked(text: string): { readonly wanted: string; readonly only: "everything" | "commands" } {
   const trimmed = text.trimStart();
-  // A Chinese keyboard writes the full-width sign.
+  // A Chinese keyboard types the full-width character.
   if (/^[>＞]/.test(trimmed)) return { wanted: trimmed.slice(1).trim(), only: "commands" };
   return { wanted: trimmed.trim(), only: "everything" };
 }

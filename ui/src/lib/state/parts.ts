@@ -1,7 +1,7 @@
-/** A part of a conversation that is read apart from its end. Pure. */
+/** A part of a conversation loaded apart from its end. Pure. */
 import type { CallView, Message, TranscriptPage, TurnView } from "$lib/ipc/types";
 
-/** Consecutive messages with what they mention. */
+/** Consecutive messages with the turns and calls they mention. */
 export interface Part {
   readonly messages: readonly Message[];
   readonly turns: readonly TurnView[];
@@ -9,17 +9,17 @@ export interface Part {
   readonly earlier: boolean;
 }
 
-/** A page as a part. */
+/** Returns a page as a part. */
 export function partOf(page: TranscriptPage): Part {
   return { ...page, calls: new Map(page.calls.map((call) => [call.id, call])) };
 }
 
-/** A part with the page before it. */
+/** Returns a part extended by the page before it. */
 export function before(part: Part, page: TranscriptPage): Part {
   return { ...joined(partOf(page), part), earlier: page.earlier };
 }
 
-/** A part with the page after it. */
+/** Returns a part extended by the page after it. */
 export function after(part: Part, page: TranscriptPage): Part {
   return { ...joined(part, partOf(page)), earlier: part.earlier };
 }

@@ -18,7 +18,7 @@ const preview: RestorePreview = {
     change("/p/b", "deleted"),
     change("/p/c", "mode"),
     change("/p/d", "created"),
-    // Named twice: decided where it is asked about, and never promised where it is impossible.
+    // Listed twice: decided where the plan asks, and never promised where it is impossible.
     change("/p/mine", "edited"),
     change("/p/lost", "edited"),
   ],

@@ -1,4 +1,4 @@
-/** What going to another task would do, and what the person decided about it. Pure. */
+/** The effects of a restore, and the person's decisions about them. Pure. */
 import type {
   ChangedPath,
   FileSelection,
@@ -11,25 +11,28 @@ import type {
   TaskChange,
 } from "$lib/ipc/types";
 
-/** What is asked of the core. */
+/** The restore to request from the core. */
 export interface Restore {
   readonly task: number;
   readonly scope: RestoreScope;
   readonly selection: FileSelection;
 }
 
-/** A preview, told apart for reading. */
+/** A preview, sorted for display. */
 export interface Plan {
   /** Files that will be written, deleted or changed without a question. */
   readonly changes: readonly ChangedPath[];
-  /** Files somebody changed since; each is kept unless it is named. */
+  /** Files changed by others since; each is kept unless the restore names it. */
   readonly conflicts: readonly RestoreConflict[];
   readonly impossible: readonly Impossible[];
-  /** What the tasks in between did that stays as it is. */
+  /** Effects of the steps in between that cannot be undone. */
   readonly lasting: Lasting;
 }
 
-/** No path is in two lists: one that is in conflict is decided there, one that is impossible is not promised. */
+/**
+ * Returns the plan of a preview. No path is in two lists: a conflicting one is decided there, an impossible one is not
+ * promised.
+ */
 export function planOf(preview: RestorePreview): Plan {
   const impossible = new Set(preview.impossible.map(({ path }) => path));
   const conflicts = preview.conflicts.filter(({ path }) => !impossible.has(path));
@@ -38,21 +41,21 @@ export function planOf(preview: RestorePreview): Plan {
   return { changes, conflicts, impossible: preview.impossible, lasting: preview.lasting };
 }
 
-/** The paths that may be overwritten: of what was chosen, only what this plan asks about. */
+/** Returns the paths to overwrite: the chosen ones this plan asks about. */
 export function overwriteOf(plan: Plan, chosen: ReadonlySet<string>): string[] {
   return plan.conflicts.filter(({ path }) => chosen.has(path)).map(({ path }) => path);
 }
 
-/** How many files it touches and leaves, by what happens to them. */
+/** The number of files to touch and to leave, by effect. */
 export interface Tally {
   readonly written: number;
   readonly deleted: number;
   readonly permissions: number;
-  /** Files in conflict that stay as they are. */
+  /** Conflicting files that stay unchanged. */
   readonly kept: number;
 }
 
-/** Counts what the plan does with the chosen conflicts overwritten. */
+/** Counts the plan's effects if the chosen conflicts are overwritten. */
 export function tally(plan: Plan, chosen: ReadonlySet<string>): Tally {
   const done: TaskChange[] = [
     ...plan.changes.map(({ change }) => change),
@@ -67,20 +70,20 @@ export function tally(plan: Plan, chosen: ReadonlySet<string>): Tally {
   };
 }
 
-/** Whether doing it would change a file. */
+/** Returns whether the restore would change a file. */
 export function touches({ written, deleted, permissions }: Tally): boolean {
   return written + deleted + permissions > 0;
 }
 
-/** Whether the session moves to the task, rather than only files coming back. */
+/** Returns whether the session moves to the step, as opposed to restoring only files. */
 export function moves({ scope, selection }: Restore): boolean {
   return scope !== "files" && selection.type === "all";
 }
 
-/** What takes a restore back; null when it changed nothing. `said` is the task the conversation was at before. */
+/** Returns the restore that undoes another; null if that changed nothing. `said` is the conversation's step before. */
 export function undoOf(restore: Restore, report: RestoreReport, said: number): Restore | null {
   if (report.safety !== null) return { ...restore, task: report.safety };
-  // No file was touched, so there is nothing to bring back but the conversation.
+  // No file was touched, so only the conversation can be restored.
   return moves(restore) && restore.task !== said
     ? { task: said, scope: "conversation", selection: { type: "all" } }
     : null;

@@ -85,7 +85,7 @@ describe("rowsOf", () => {
       ["text", false],
       ["end", false],
     ]);
-    // Never as the person's words, and not the words the model reads.
+    // Neither shown as the person's message nor in the words the model reads.
     expect(JSON.stringify(rows)).not.toContain("SYSTEM NOTIFICATION");
   });
 

@@ -1,4 +1,4 @@
-/** What the transcript shows, one row each, from a session's state. Pure; texts that stream are read by the rows. */
+/** The rows of the transcript, derived from a session's state. Pure; rows read streamed text themselves. */
 import type {
   ApiError,
   BackgroundCommand,
@@ -14,39 +14,39 @@ import type { SessionState } from "./session";
 import { hitRate, totalInput } from "./spending";
 import type { Stream } from "./stream";
 
-/** A tool call as a line of a card: its call, or the arguments that still stream. */
+/** A tool call as a row of a card: the call, or its arguments while they stream. */
 export interface Step {
   readonly key: string;
   /** Null while the arguments stream. */
   readonly call: CallView | null;
   /** The tool's name as the model wrote it. */
   readonly tool: string;
-  /** The message that makes the call. */
+  /** The id of the message that contains the call. */
   readonly message: string;
-  /** The arguments as they were written; empty while they stream. */
+  /** The raw arguments; empty while they stream. */
   readonly argumentText: string;
-  /** What the model was told, where the card itself does not say it: a failure, or a call without a view. */
+  /** The result for the model, if the card itself does not show it: of a failure, or of a call without a view. */
   readonly result: string | null;
 }
 
-/** What a turn amounts to, for its last line. */
+/** The figures of a turn's last row. */
 export interface TurnFigures {
   readonly steps: number;
   readonly milliseconds: number;
   readonly tokens: number;
-  /** What part of the input came from the cache, 0 to 1; null when there was no input. */
+  /** The share of the input read from the cache, 0 to 1; null without input. */
   readonly cached: number | null;
 }
 
 interface Common {
   readonly key: string;
-  /** The message it belongs to, to jump to. */
+  /** The id of its message, to jump to. */
   readonly message: string | null;
-  /** Whether a turn begins here. */
+  /** Whether a turn starts here. */
   readonly first: boolean;
   /** Whether its turn was undone: the model does not see it. */
   readonly undone: boolean;
-  /** Whether its turn is over; so is what belongs to none. */
+  /** Whether its turn is over; true if it belongs to none. */
   readonly over: boolean;
 }
 
@@ -54,12 +54,12 @@ interface Common {
 export type Row = Common &
   (
     | { kind: "user"; blocks: readonly Block[]; at: number; id: string; via: ChatService | null }
-    /** `between`: said on the way, with calls behind it. */
+    /** `between`: an interim text, with calls after it. */
     | { kind: "text"; id: string; index: number; streaming: boolean; text: string; between: boolean }
     | { kind: "reasoning"; id: string; index: number; streaming: boolean; text: string }
     | { kind: "steps"; steps: readonly Step[] }
     | { kind: "ended"; commands: readonly BackgroundCommand[] }
-    /** What the model was told of skills that came meanwhile. */
+    /** The text that told the model about new skills. */
     | { kind: "new_skills"; text: string }
     | { kind: "summary"; text: string; covers: number; archive: string | null }
     | { kind: "cut"; why: "truncated" | "cut" }
@@ -73,13 +73,13 @@ export type Row = Common &
 type Distribute<T> = T extends Row ? Omit<T, "first" | "undone" | "over"> : never;
 type Draft = Distribute<Row>;
 
-/** The part of a session's state rows are made of; streamed text is only looked at for which blocks stream. */
+/** The parts of a session's state that rows depend on; of streamed text only which blocks stream. */
 export type RowSource = Pick<
   SessionState,
   "messages" | "turns" | "calls" | "questions" | "notes" | "streaming" | "earlier"
 >;
 
-/** The rows of a session, oldest first. */
+/** Returns the rows of a session, oldest first. */
 export function rowsOf(state: RowSource): readonly Row[] {
   const rows: Row[] = [];
   const turns = new Map(state.turns.map((turn) => [turn.id, turn]));
@@ -91,13 +91,13 @@ export function rowsOf(state: RowSource): readonly Row[] {
   for (const stream of state.streaming) {
     if (stream.kind.type !== "output") open.set(stream.message, [...(open.get(stream.message) ?? []), stream]);
   }
-  // Those that belong to pages which are not loaded wait for them.
+  // Turns of pages that are not loaded wait for them.
   const first = state.messages[0];
   const notes = state.notes.filter((note) => !state.earlier || !first || note.at >= first.meta.at);
 
   let turn: string | null = null;
   let steps = 0;
-  /** Whether the turn has no row yet: it began by itself, without words of the person. */
+  /** Whether the turn has no row yet: it started without a message of the person. */
   let fresh = true;
   const add = (row: Draft, begins = false): void => {
     const undone = turn !== null && turns.get(turn)?.undone === true;
@@ -113,7 +113,7 @@ export function rowsOf(state: RowSource): readonly Row[] {
     if (view?.end) addEnd(view, view.id === state.turns.at(-1)?.id, steps, add);
     turn = null;
   };
-  /** Adds the notes that were given before a moment; they have no place but their time. */
+  /** Adds the notes created before a moment; only their time orders them. */
   const addNotes = (before: number): void => {
     const later = notes.findIndex((note) => note.at >= before);
     for (const { seq, kind, note } of notes.splice(0, later < 0 ? notes.length : later))
@@ -132,7 +132,7 @@ export function rowsOf(state: RowSource): readonly Row[] {
     else steps += addBlocks(message, open.get(message.id) ?? [], state, results, rows, add);
   }
   close();
-  // A turn that failed before its first message has no message to hang on.
+  // A turn that failed before its first message has no message to attach to.
   const last = state.turns.at(-1);
   if (last?.end && !state.messages.some((message) => message.turn === last.id)) addEnd(last, true, 0, add);
 
@@ -144,7 +144,7 @@ export function rowsOf(state: RowSource): readonly Row[] {
   return rows;
 }
 
-/** Whether a message is what a sub-agent was given to do. */
+/** Returns whether a message is a sub-agent's instruction. */
 function isTask(message: Message): boolean {
   return message.blocks.some((block) => block.type === "notice" && block.kind === "fork");
 }
@@ -164,14 +164,15 @@ function addUser(message: Message, add: (row: Draft, begins?: boolean) => void):
       },
       true,
     );
-  // Of what Octo tells the model only this is shown: skills are instructions the person should be able to read.
+  // Of the messages Octo adds for the model, only skills are shown: the person should be able to read these
+  // instructions.
   message.blocks.forEach((block, index) => {
     if (block.type === "notice" && block.kind === "new_skills")
       add({ kind: "new_skills", key: `${message.id}:${index}`, message: message.id, text: block.text });
   });
 }
 
-/** Adds the blocks of a model's message (or of one Octo added); returns how many calls it makes. */
+/** Adds the blocks of a model's message (or of one added by Octo); returns the number of its calls. */
 function addBlocks(
   message: Message,
   open: readonly Stream[],
@@ -197,7 +198,7 @@ function addBlocks(
     } else if (block?.type === "tool_call") {
       calls += 1;
       const call = state.calls.get(block.id) ?? null;
-      // Its card shows what it would do.
+      // Its question card shows the planned action.
       if (call?.state.type === "asking" && state.questions.some((question) => question.call === call.id)) continue;
       addStep(rows, add, {
         key: at.key,
@@ -259,7 +260,7 @@ function addEnd(turn: TurnView, newest: boolean, steps: number, add: (row: Draft
   add({ kind: "end", ...at, turn, figures, how: end?.type === "stopped" ? "stopped" : "finished" });
 }
 
-/** The text of a streaming block, as far as it has come. */
+/** Returns the text so far of a streaming block. */
 export function streamText(streaming: readonly Stream[], message: string, index: number): string {
   return (
     streaming.find((stream) => stream.message === message && stream.block === index && stream.kind.type !== "output")
@@ -267,7 +268,7 @@ export function streamText(streaming: readonly Stream[], message: string, index:
   );
 }
 
-/** The live output of a call; null when none streams. */
+/** Returns the live output of a call; null if none streams. */
 export function liveOutput(streaming: readonly Stream[], call: string): string | null {
   return streaming.find((stream) => stream.kind.type === "output" && stream.kind.call === call)?.text ?? null;
 }

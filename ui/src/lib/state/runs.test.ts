@@ -5,7 +5,7 @@ import { linesOfGroups } from "./side";
 
 const HELD = "h";
 
-/** A line of the list in a word: its task, its id, and what is the matter with it. `-` is no task's. */
+/** Returns a session described by a word: its task, its id, and its state. `-` means no task. */
 function session(word: string): SessionInfo {
   const [task = "", id = "", matter = ""] = word.split(".");
   const status = ({ w: "waiting", r: "running", f: "failed", F: "failed" } as const)[matter] ?? "idle";
@@ -21,14 +21,14 @@ function session(word: string): SessionInfo {
     status,
     created_at: 1,
     updated_at: 5,
-    // An F failed and was read.
+    // F means failed and read.
     read_at: matter === "f" || matter === "u" ? 4 : 5,
     usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
   };
 }
 
 const folding = (open = ""): Folding => ({ open: new Set(open.split("")), keeps: (id) => id === HELD });
-/** The lines of a group: `+2` for two folded runs, `-2` for two unfolded ones. */
+/** Formats the rows of a group: `+2` for two folded runs, `-2` for two unfolded ones. */
 const drawn = (words: string, open?: string): string =>
   linesOfGroups([{ name: "today", sessions: words.split(" ").map(session) }], folding(open))
     .flatMap((line) => {
@@ -39,28 +39,29 @@ const drawn = (words: string, open?: string): string =>
 
 describe("runs of a task in the list", () => {
   it.each([
-    // All but the newest are one line.
+    // All but the newest fold into one row.
     ["t.1 t.2 t.3", "1 +2"],
     ["-.a t.1 t.2 t.3 t.4 -.b", "a 1 +3 b"],
-    // A single earlier one takes no more room than its line would.
+    // A single earlier run takes no more space than its folded row.
     ["t.1 t.2", "1 2"],
-    // Only those that stand below each other, of one task in one folder.
+    // Only adjacent runs of one task in one folder fold.
     ["t.1 t.2 -.a t.3 t.4", "1 2 a 3 4"],
     ["t.1 t.2 t.3 u.4 u.5 u.6", "1 +2 4 +2"],
     ["t.1 T.2 t.3 T.4", "1 2 3 4"],
     ["t.1 t.2 t.3 -.a t.4 t.5 t.6", "1 +2 a 4 +2"],
     // The person's own sessions never fold.
     ["-.a -.b -.c", "a b c"],
-    // What needs the person, runs, failed unseen, is pinned or on screen stays, in its place.
+    // Runs that need the person, are running, failed unseen, are pinned or on screen stay visible in their
+    // position.
     ["t.1 t.2.w t.3 t.4", "1 +2 2"],
     ["t.1 t.2 t.3.r t.4", "1 +2 3"],
     ["t.1 t.2 t.3 t.4.f", "1 +2 4"],
     ["t.1 t.2.p t.3 t.4", "1 +2 2"],
     ["t.1 t.2 t.h t.4", "1 +2 h"],
     ["t.1 t.2.w t.3.f t.4", "1 2 3 4"],
-    // One that failed and was seen, or that only is unread, folds.
+    // Seen failures and merely unread runs fold.
     ["t.1 t.2.F t.3.u", "1 +2"],
-    // The newest is seen whatever it is.
+    // The newest is visible in any state.
     ["t.1.r t.2 t.3", "1 +2"],
   ])("%s: %s", (words, expected) => {
     expect(drawn(words)).toBe(expected);
@@ -69,13 +70,13 @@ describe("runs of a task in the list", () => {
   it.each([
     ["t.1 t.2 t.3", "2", "1 -2 2 3"],
     ["t.1 t.2 t.3 -.a t.4 t.5 t.6", "5", "1 +2 a 4 -2 5 6"],
-    // What stays is in its place among them.
+    // Visible runs keep their position among the folded ones.
     ["t.1 t.2 t.3.w t.4", "24", "1 -2 2 3 4"],
-    // Another run came, older ones were read from the core, or something else came between: still unfolded.
+    // A new run arrived, older ones were loaded or another session came between: still unfolded.
     ["t.0 t.1 t.2 t.3", "23", "0 -3 1 2 3"],
     ["t.1 t.2 t.3 t.4 t.5", "23", "1 -4 2 3 4 5"],
     ["t.7 t.8 t.9 -.a t.1 t.2 t.3", "23", "7 +2 a 1 -2 2 3"],
-    // What was unfolded and is another task's neighbour now says nothing of those.
+    // Being unfolded does not carry over to the adjacent runs of another task.
     ["u.1 u.2 u.3", "79", "1 +2"],
   ])("%s, of which %s were unfolded: %s", (words, open, expected) => {
     expect(drawn(words, open)).toBe(expected);
@@ -88,7 +89,7 @@ describe("runs of a task in the list", () => {
     };
     expect(turn("t.1 t.2 t.3", "x")).toBe("x23");
     expect(turn("t.1 t.2 t.3", "x23")).toBe("x");
-    // One that was unfolded with the others and runs again as they are folded folds once that is over.
+    // A run that restarts while its group is folded again folds once it is over.
     expect(turn("t.1 t.2 t.3 t.4.r", "x234")).toBe("x");
     expect(turn("t.4.r t.1 t.2 t.3", "x234")).toBe("x");
   });

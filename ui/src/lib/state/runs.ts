@@ -1,43 +1,43 @@
-/** Runs of a task that stand below each other in the list: all but the newest are one line until they are wanted. Pure. */
+/** Adjacent runs of a task in the list: all but the newest fold into one row. Pure. */
 import type { SessionInfo } from "$lib/ipc/types";
 import { isUnread } from "./list";
 
-/** From how many runs on they are folded: one by itself takes no more room than the line in its place. */
+/** The minimum number of runs to fold: a single one takes no more space than the row replacing it. */
 const FEWEST = 2;
 
-/** What is folded and what is not. */
+/** The state of folding. */
 export interface Folding {
-  /** Runs that the person unfolded: whatever joins one of them is unfolded with it. */
+  /** Unfolded runs: any run that joins one of them is unfolded too. */
   readonly open: ReadonlySet<string>;
-  /** Whether a session is to be seen whatever it is. */
+  /** Returns whether a session must stay visible in any state. */
   readonly keeps: (id: string) => boolean;
 }
 
-/** A run of a task by itself, or the newest of several, with those that fold. */
+/** A single run of a task, or the newest of several, with the foldable ones. */
 export interface Stretch {
   readonly head: SessionInfo;
-  /** What stands below the head, newest first. */
+  /** The runs below the newest, newest first. */
   readonly earlier: readonly SessionInfo[];
-  /** Those of them that fold; empty where nothing does. */
+  /** The foldable ones among them; empty if there are none. */
   readonly folded: readonly SessionInfo[];
   readonly open: boolean;
 }
 
 /**
- * What a session is a run of: null for none. The list knows a run by who began it and by its task's name, which is its
- * title as long as nobody gave it another one.
+ * Returns the task a session is a run of; null if it is not a run. The list identifies a run by its source and its
+ * task's name, which is its title unless it was renamed.
  */
 export function taskOf({ source, title, folder, profile }: SessionInfo): string | null {
   return source === "task" ? JSON.stringify([title, folder, profile]) : null;
 }
 
-/** Whether a run has nothing to say that the person has not seen, or would see in any case. */
+/** Returns whether a run may fold: the person has seen it, or will see it anyway. */
 function folds(info: SessionInfo, { keeps }: Folding): boolean {
   const told = info.status === "idle" || (info.status === "failed" && !isUnread(info));
   return told && !info.pinned && !keeps(info.id);
 }
 
-/** Sessions of a group, with the runs of a task that stand below each other taken together. */
+/** Groups adjacent runs of a task among a group's sessions. */
 export function stretches(sessions: readonly SessionInfo[], folding: Folding): readonly Stretch[] {
   const found: Stretch[] = [];
   for (let at = 0; at < sessions.length;) {
@@ -55,7 +55,10 @@ export function stretches(sessions: readonly SessionInfo[], folding: Folding): r
   return found;
 }
 
-/** What is unfolded once a stretch is turned. Folded, it stays so also where one of it is seen for now and folds later. */
+/**
+ * Returns the unfolded runs after a stretch is toggled. A folded stretch stays folded, including runs that are visible
+ * now and fold later.
+ */
 export function turned(open: ReadonlySet<string>, stretch: Stretch): ReadonlySet<string> {
   if (!stretch.open) return new Set([...open, ...stretch.folded.map(({ id }) => id)]);
   const all = new Set([stretch.head, ...stretch.earlier].map(({ id }) => id));

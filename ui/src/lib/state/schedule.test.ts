@@ -98,7 +98,7 @@ describe("runs", () => {
     expect(rules.spanOf(run("a", { type: "running" }), 4000)).toBe(3000);
     expect(rules.spanOf(run("a", { type: "finished" }, { ended_at: 2500 }), 9000)).toBe(1500);
     expect(rules.spanOf(run("a", { type: "asked" }, { started_at: null }), 9000)).toBeNull();
-    // A clock that was set back.
+    // The clock was set back.
     expect(rules.spanOf(run("a", { type: "running" }), 10)).toBe(0);
   });
 

@@ -1,7 +1,7 @@
-/** Rules of the page of tasks: what a card's mark is, how runs are put together, and when times make sense. Pure. */
+/** Rules of the tasks page: a card's mark, the merging of run pages, and the validation of times. Pure. */
 import type { TaskCard, TaskPlan, TaskRun, Timing, Weekday } from "$lib/ipc/types";
 
-/** The days of a week in their order. */
+/** The days of the week in order. */
 export const WEEKDAYS: readonly Weekday[] = [
   "monday",
   "tuesday",
@@ -12,26 +12,26 @@ export const WEEKDAYS: readonly Weekday[] = [
   "sunday",
 ];
 
-/** The most runs one request asks for; the core gives no more. */
+/** The maximum number of runs per request, as enforced by the core. */
 export const MOST_RUNS = 200;
 
-/** What a row shows before its name. */
+/** The icon before a row's name. */
 export type TaskMark = "asks" | "running" | "broken" | "failed" | "paused" | "none";
 
-/** The plan of a card; null where its file cannot be read. */
+/** Returns the plan of a card; null if its file cannot be read. */
 export function planOf(card: TaskCard): TaskPlan | null {
   return card.content.type === "plan" ? card.content.plan : null;
 }
 
-/** What a task is called; one that cannot be read goes by its file. */
+/** Returns a task's name; its file's name if the file cannot be read. */
 export function nameOf(card: TaskCard): string {
   return planOf(card)?.name ?? `${card.file}.md`;
 }
 
-/** How a run ended, as far as a mark shows it. */
+/** A run's state as shown by its icon. */
 export type RunMark = "asks" | "running" | "waiting" | "done" | "failed" | "skipped" | "stopped";
 
-/** The mark of a run. */
+/** Returns the mark of a run. */
 export function runMark(run: TaskRun): RunMark {
   switch (run.status.type) {
     case "asked":
@@ -55,7 +55,9 @@ export function runMark(run: TaskRun): RunMark {
   }
 }
 
-/** The mark of a task: what needs the person comes before what goes on, and that before what is over. */
+/**
+ * Returns the mark of a task: first anything that needs the person, then anything in progress, then the last result.
+ */
 export function markOf(card: TaskCard): TaskMark {
   if (card.state === "broken") return "broken";
   const last = card.last === null ? "done" : runMark(card.last);
@@ -65,29 +67,29 @@ export function markOf(card: TaskCard): TaskMark {
   return last === "failed" ? "failed" : "none";
 }
 
-/** Whether a run is going on, or will, so that it can be stopped. */
+/** Returns whether a run is in progress or pending, so that it can be stopped. */
 export function canStop(run: TaskRun): boolean {
   const { type } = run.status;
   return type === "running" || type === "needs_you" || type === "waiting";
 }
 
-/** Whether a run is another try that has not begun: a new run takes its place. */
+/** Returns whether a run is a retry that has not started: a new run replaces it. */
 export function onlyWaits(run: TaskRun): boolean {
   return run.status.type === "waiting" && run.cause.type === "retry";
 }
 
-/** Whether a task is at work, so that it cannot be set off a second time. */
+/** Returns whether a task is running, so that it cannot be started again. */
 export function isBusy(card: TaskCard): boolean {
   return card.last !== null && canStop(card.last) && !onlyWaits(card.last);
 }
 
-/** How long a run took, or takes so far, in milliseconds; null for one that did not begin. */
+/** Returns a run's duration so far, in milliseconds; null if it did not start. */
 export function spanOf(run: TaskRun, now: number): number | null {
   if (run.started_at === null) return null;
   return Math.max(0, (run.ended_at ?? now) - run.started_at);
 }
 
-/** What was read anew, then what is older and was read before. */
+/** Returns the reloaded runs, then the older ones loaded before. */
 export function joined(newest: readonly TaskRun[], known: readonly TaskRun[]): readonly TaskRun[] {
   const last = newest.at(-1);
   if (!last) return [];
@@ -95,7 +97,7 @@ export function joined(newest: readonly TaskRun[], known: readonly TaskRun[]): r
   return [...newest, ...known.filter((run) => run.due <= last.due && !there.has(run.id))];
 }
 
-/** A time of day as it may be typed (8, 8:30, 0830, 8.30, 8：30) in the form `08:30`; null for what is none. */
+/** Normalises a typed time of day (8, 8:30, 0830, 8.30, 8：30) to `08:30`; null if invalid. */
 export function timeOfDay(text: string): string | null {
   const found = /^(\d{1,2})(?:[:.：](\d{2}))?$|^(\d{2})(\d{2})$/.exec(text.trim());
   if (!found) return null;
@@ -105,7 +107,7 @@ export function timeOfDay(text: string): string | null {
   return `${String(hour).padStart(2, "0")}:${String(minute).padStart(2, "0")}`;
 }
 
-/** Whether there is a zone of this name. */
+/** Returns whether a time zone with this name exists. */
 export function isZone(zone: string): boolean {
   try {
     return zone !== "" && new Intl.DateTimeFormat("en", { timeZone: zone }).format(0) !== "";
@@ -119,7 +121,7 @@ function whole(text: string, least: number, most: number): number | null {
   return value >= least && value <= most ? value : null;
 }
 
-/** The items of a list, each as a number; null when one is none. */
+/** Parses the items of a list as numbers; null if one is invalid. */
 function numbers(text: string, least: number, most: number): number[] | null {
   const items = text.split(",").map((item) => whole(item, least, most));
   return items.every((item) => item !== null) ? [...new Set(items)].sort((a, b) => a - b) : null;
@@ -127,7 +129,7 @@ function numbers(text: string, least: number, most: number): number[] | null {
 
 const two = (n: number): string => String(n).padStart(2, "0");
 
-/** The days a field of cron names: numbers, names and ranges of either; null for anything else. */
+/** Returns the days a cron field names: numbers, names and ranges of either; null for anything else. */
 function cronDays(text: string): Weekday[] | null {
   const names = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
   const day = (item: string): number | null => {
@@ -145,7 +147,7 @@ function cronDays(text: string): Weekday[] | null {
   return WEEKDAYS.filter((_, at) => found.has((at + 1) % 7));
 }
 
-/** The hours a field of cron steps through; null for anything else. */
+/** Returns the hours a cron field steps through; null for anything else. */
 function cronSteps(hour: string, minute: number): Timing | null {
   const found = /^(?:\*|(\d{1,2})-(\d{1,2}))(?:\/(\d{1,2}))?$/.exec(hour);
   if (!found) return null;
@@ -153,7 +155,7 @@ function cronSteps(hour: string, minute: number): Timing | null {
   const every = { type: "every" as const, count, unit: "hours" as const };
   if (count < 1) return null;
   if (found[1] === undefined) {
-    // Steps that do not fill the day begin anew at midnight.
+    // Steps that do not divide the day restart at midnight.
     return 24 % count === 0 ? { ...every, from: `00:${two(minute)}`, until: null } : null;
   }
   const from = whole(found[1], 0, 23);
@@ -166,8 +168,8 @@ function cronSteps(hour: string, minute: number): Timing | null {
 }
 
 /**
- * What a simple expression of cron means in the terms of the form; null where there is no such term. Only what is
- * certain: an expression that names days of the month and of the week, or months, is left as it is.
+ * Converts a simple cron expression to a timing of the form; null if there is no equivalent. Only unambiguous ones: an
+ * expression that names both days of the month and of the week, or months, stays as it is.
  */
 export function cronTiming(expression: string): Timing | null {
   const fields = expression.trim().split(/\s+/);

@@ -92,13 +92,13 @@ function run(updates: readonly Update[], from: SessionState | null = open(empty)
   return state;
 }
 
-/** The snapshot a core would send of a state. */
+/** Returns the core's snapshot of a state. */
 const told = (state: SessionState): Update => ({
   type: "snapshot",
   snapshot: { topic: "session", ...snapshotOf(state) },
 });
 
-/** What is compared. That Stop was taken is no part of snapshots: it is over before anyone looks again. */
+/** Returns the comparable part. Snapshots do not contain a pending stop, which is over before it is visible again. */
 const drawn = ({ stopping: _, compacting: __, ...state }: SessionState) => ({
   ...state,
   calls: [...state.calls],
@@ -225,7 +225,7 @@ describe("events", () => {
     ]);
     expect(freshSuggestion(state)).toBe("And now?");
     expect(freshSuggestion(run([event(4, { type: "session_changed", info })], state))).toBeNull();
-    // One that comes late, for a turn that another one has followed.
+    // A late event for a turn that another one has followed.
     const next = run(
       [
         event(4, { type: "turn_started", turn: turn("t2") }),
@@ -314,7 +314,7 @@ describe("deltas", () => {
           const characters = [...text];
           const at = [0, ...cuts.map((cut) => cut % (characters.length + 1)), characters.length].sort((a, b) => a - b);
           const pieces = at.slice(1).map((to, place) => {
-            // Every other piece begins again a little earlier: an overlap.
+            // Every other piece starts a little earlier, so that it overlaps.
             const from = Math.max(0, (at[place] ?? 0) - (place % 2));
             return delta("m1", utf8(characters.slice(0, from).join("")), characters.slice(from, to).join(""));
           });
@@ -395,7 +395,7 @@ describe("a snapshot at any point and the rest", () => {
 
   it.each(log.map((_, at) => at))("is the same as the whole log (cut after %i)", (at) => {
     const first = run(log.slice(0, at));
-    // What the snapshot already holds may come again.
+    // Events already in the snapshot may arrive again.
     const again = log.slice(Math.max(0, at - 3));
     expect(
       drawn(

@@ -30,7 +30,7 @@ import { type Outcome, unreachable } from "./outcome";
 import { totalInput, withCall } from "./spending";
 import { type Stream, append, begin, sameStream } from "./stream";
 
-/** Everything that is drawn of a session. */
+/** The displayed state of a session. */
 export interface SessionState {
   readonly seq: number;
   readonly info: SessionInfo;
@@ -41,35 +41,35 @@ export interface SessionState {
   readonly questions: readonly Question[];
   readonly queue: readonly Queued[];
   readonly todos: readonly Todo[];
-  /** Commands in the background: those that run, and those whose end the model was not told of yet. */
+  /** Background commands: running ones, and ended ones not yet reported to the model. */
   readonly commands: readonly BackgroundCommand[];
   readonly streaming: readonly Stream[];
   readonly retry: Retry | null;
   readonly draft: Draft;
   readonly contextTokens: number;
-  /** What Octo itself said, oldest first: answers to slash commands, and why no summary was made. */
+  /** Octo's own notes, oldest first: answers to slash commands, and reasons for a missing summary. */
   readonly notes: readonly Note[];
-  /** What the session spent. */
+  /** The session's spending. */
   readonly spending: Spending;
-  /** Set while a summary of earlier messages is being made. */
+  /** Set while earlier messages are being summarised. */
   readonly compacting: boolean;
-  /** A guess at the person's next message; it may follow a turn that is not the newest any more. */
+  /** A suggested next message; its turn may no longer be the newest. */
   readonly suggestion: Suggestion | null;
-  /** Set while the turn waits because a budget is used up. */
+  /** Set while the turn waits because of a used-up budget. */
   readonly budget: BudgetStop | null;
-  /** What it is a part of, for a sub-agent. */
+  /** The parent, for a sub-agent. */
   readonly fork: ForkOrigin | null;
-  /** Where its conversation comes from; null where it is all its own. */
+  /** Where its conversation was copied from; null if it is all its own. */
   readonly origin: SessionOrigin | null;
-  /** Set from the moment Stop was taken until the turn ends. */
+  /** Set from the acceptance of Stop until the turn ends. */
   readonly stopping: boolean;
   /** Set while the session cannot be stored. */
   readonly trouble: Trouble | null;
-  /** The page the agent works in, as it is now; null while it works in none. */
+  /** The agent's current page; null without one. */
   readonly page: LivePage | null;
 }
 
-/** The state a snapshot describes. What is the matter and the page are no part of it and are told after it. */
+/** Returns the state a snapshot describes. The trouble and the page are not part of it and arrive later. */
 export function open(snapshot: SessionSnapshot): SessionState {
   return {
     seq: snapshot.seq,
@@ -100,8 +100,8 @@ export function open(snapshot: SessionSnapshot): SessionState {
 }
 
 /**
- * The state a fresh snapshot describes, with the earlier pages that were loaded before it: history never
- * changes, and whoever reads it should not lose their place.
+ * Returns the state of a fresh snapshot, with the earlier pages loaded before: history never changes, and the reader
+ * keeps their position.
  */
 function reopen(before: SessionState | null, snapshot: SessionSnapshot): SessionState {
   const state = open(snapshot);
@@ -115,7 +115,7 @@ function reopen(before: SessionState | null, snapshot: SessionSnapshot): Session
   return prepend(state, { messages, turns, calls, earlier: before.earlier });
 }
 
-/** Applies an update of this session's subscription. Without a snapshot yet, `state` is null. */
+/** Applies an update of this session's subscription; `state` is null before the first snapshot. */
 export function apply(state: SessionState | null, update: Update): Outcome<SessionState | null> {
   switch (update.type) {
     case "snapshot":
@@ -147,7 +147,7 @@ export function apply(state: SessionState | null, update: Update): Outcome<Sessi
   }
 }
 
-/** Puts a page of earlier messages before what is there. */
+/** Prepends a page of earlier messages. */
 export function prepend(state: SessionState, page: TranscriptPage): SessionState {
   const known = new Set(state.messages.map((message) => message.id));
   const turns = new Set(state.turns.map((turn) => turn.id));
@@ -155,7 +155,7 @@ export function prepend(state: SessionState, page: TranscriptPage): SessionState
     ...state,
     messages: [...page.messages.filter((message) => !known.has(message.id)), ...state.messages],
     turns: [...page.turns.filter((turn) => !turns.has(turn.id)), ...state.turns],
-    // What is there is newer than what a page read a moment ago says.
+    // The current state is newer than a page read a moment ago.
     calls: new Map([...page.calls.map((call) => [call.id, call] as const), ...state.calls]),
     earlier: page.earlier,
   };
@@ -262,7 +262,7 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
       return { ...state, retry: null };
     case "command_answered":
       return withNote(state, envelope, "answer", event.note);
-    // The timeline looks again; nothing of the session itself changes.
+    // The timeline reloads; the session itself does not change.
     case "tasks_changed":
       return state;
     case "went_to":
@@ -270,7 +270,7 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
         ...state,
         turns: state.turns.map((turn) => ({ ...turn, undone: event.undone.includes(turn.id) })),
       };
-    // Of other topics; they never come here.
+    // Events of other topics, which never arrive here.
     case "session_listed":
     case "session_removed":
     case "settings_changed":
@@ -282,9 +282,9 @@ function applyEvent(state: SessionState, event: Event, envelope: Envelope): Sess
 }
 
 function applyDelta(state: SessionState, delta: Delta): Outcome<SessionState> {
-  // It is among the last: long sessions are not searched from their beginning for every piece of text.
+  // Searches from the end: a long session is not scanned from its start with every piece of text.
   const message = state.messages.findLast((candidate) => candidate.id === delta.message);
-  // A message that was discarded, or a block that is whole already: late text says nothing new.
+  // The message was discarded or the block is complete: late text adds nothing.
   if (!message) return { type: "applied", state };
   if (delta.kind.type === "output") {
     if (state.calls.get(delta.kind.call)?.state.type === "ended") return { type: "applied", state };
@@ -307,7 +307,7 @@ function applyDelta(state: SessionState, delta: Delta): Outcome<SessionState> {
   }
 }
 
-/** The guess at the next message, while it follows the newest turn and nothing runs. */
+/** Returns the suggested next message if it follows the newest turn and nothing runs. */
 export function freshSuggestion(state: SessionState): string | null {
   const { suggestion, info, turns } = state;
   if (!suggestion || info.status !== "idle" || turns.at(-1)?.id !== suggestion.turn) return null;

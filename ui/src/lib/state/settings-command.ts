@@ -1,21 +1,21 @@
 /**
- * What an agent's command offers of the settings: `octo settings open PAGE [KEY VALUE]`, which changes nothing by
- * itself. Pure.
+ * The settings offered by an agent's command: `octo settings open PAGE [KEY VALUE]`, which changes nothing on its own.
+ * Pure.
  */
 import type { SettingsPage } from "$lib/app/navigation.svelte";
 import { settingsPages } from "$lib/app/settings-pages";
 import type { Settings, SettingsPatch, ToolView } from "$lib/ipc/types";
 import list from "../../../../src-tauri/crates/octo-core/src/library/proposed-settings.json";
 
-/** The whole line: nothing may stand beside it. */
+/** Matches the whole line: nothing else may be on it. */
 const LINE = /^[ \t]*octo[ \t]+settings[ \t]+open[ \t]+(\S+)(?:[ \t]+(\w+)[ \t]+(\w+))?\s*$/;
 
-/** What may be proposed, by page and key: the core reads the same list. */
+/** The settings that may be proposed, by page and key: the core reads the same list. */
 export const PROPOSED = list;
 
 export type ProposedSetting = keyof typeof PROPOSED;
 
-/** A setting the agent proposes, on its page. */
+/** A setting proposed by the agent, on its page. */
 export interface Proposal {
   readonly page: SettingsPage;
   readonly setting: ProposedSetting;
@@ -25,13 +25,13 @@ export interface Proposal {
 const read = (view: ToolView | null): RegExpExecArray | null =>
   view?.type === "command" && view.state?.type === "exited" && view.state.code === 0 ? LINE.exec(view.command) : null;
 
-/** The page a command that ended well offers to open; null for every other call, and for a page there is none of. */
+/** Returns the page a successful command offers to open; null for an unknown page and any other call. */
 export function offeredPage(view: ToolView | null): SettingsPage | null {
   const name = read(view)?.[1];
   return settingsPages.find((page) => page.id === name)?.id ?? null;
 }
 
-/** The setting it proposes there; null where it proposes none, or what cannot be. */
+/** Returns the setting it proposes there; null if there is none, or it is not allowed. */
 export function offeredSetting(view: ToolView | null): Proposal | null {
   const page = offeredPage(view);
   const [, , key, word] = read(view) ?? [];
@@ -44,7 +44,7 @@ export function offeredSetting(view: ToolView | null): Proposal | null {
   return Number.isInteger(value) && value >= range.from && value <= range.to ? { page, setting, value } : null;
 }
 
-/** The change it would be: what stands beside it in the settings stays. */
+/** Returns the patch of a proposal: adjacent settings keep their value. */
 export function patchOf({ setting, value }: Proposal, settings: Settings): SettingsPatch {
   const [top = "", ...inside] = PROPOSED[setting].at;
   return { [top]: changed(settings[top as keyof Settings], inside, value) };

@@ -5,7 +5,7 @@ import { settingsIndex } from "./settings-index";
 
 const PAGES = join(import.meta.dirname, "../../components/settings");
 
-/** Said of what was done, or of a whole page: nobody looks for these. */
+/** Words about completed actions or whole pages, which are not searched for. */
 const NOT_SET = new Set([
   "about.data.sub",
   "browser.detach.sub",
@@ -15,7 +15,7 @@ const NOT_SET = new Set([
   "settings.proposed.sub",
 ]);
 
-/** What the settings' pages say as a heading, or explain. */
+/** Returns the headings and hints of the settings' pages. */
 function written(): string[] {
   const files = readdirSync(PAGES).filter((name) => name.endsWith(".svelte") && !name.endsWith("Dialog.svelte"));
   return files.flatMap((name) => {

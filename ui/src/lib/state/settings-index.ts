@@ -1,19 +1,19 @@
-/** What there is to set, and where: what the search in settings looks through. Pure. */
+/** All settings and their pages: the index of the settings search. Pure. */
 import type { SettingsPage } from "$lib/app/navigation.svelte";
 import type { WordKey } from "$lib/words/words.svelte";
 
-/** A row, a part or a page of settings. */
+/** A row, a section or a page of settings. */
 export interface SettingsEntry {
   readonly page: SettingsPage;
-  /** What is written on it; its words are found on its page. */
+  /** Its title, as displayed on its page. */
   readonly title: WordKey;
-  /** Further words it is found by. */
+  /** Further words that match. */
   readonly also: readonly WordKey[];
 }
 
 const entry = (page: SettingsPage, title: WordKey, ...also: WordKey[]): SettingsEntry => ({ page, title, also });
 
-/** All of them, in the order of the pages. */
+/** All entries, in the order of the pages. */
 export const settingsIndex: readonly SettingsEntry[] = [
   entry(
     "models",
@@ -130,12 +130,12 @@ export const settingsIndex: readonly SettingsEntry[] = [
   entry("about", "diagnostics.title", "diagnostics.lead", "diagnostics.sub"),
 ];
 
-/** The words of a language by their keys. */
+/** The words of a language by key. */
 export type Words = Readonly<Record<string, string>>;
 
 /**
- * The entries that hold all words of a query, in any of the languages: those with them in their title first, then in
- * the order of the pages. Nothing where nothing was asked.
+ * Returns the entries that contain all words of a query, in any of the languages: matching titles first, then in the
+ * order of the pages. Empty for an empty query.
  */
 export function findSettings(query: string, languages: readonly Words[]): readonly SettingsEntry[] {
   const wanted = query

@@ -6,9 +6,9 @@ import { type Outcome, unreachable } from "./outcome";
 export interface SettingsState {
   readonly seq: number;
   readonly snapshot: SettingsSnapshot;
-  /** `policy.toml` as it was told last; it is not numbered. */
+  /** The last published `policy.toml`, which has no sequence number. */
   readonly policy: PolicyState | null;
-  /** The chat services as they were told of last; not numbered either. */
+  /** The last published chat services, also without a sequence number. */
   readonly chats: ChatState | null;
 }
 

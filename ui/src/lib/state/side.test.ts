@@ -46,7 +46,7 @@ describe("lines of the sidebar", () => {
     expect(heads(true, [], [])).toEqual(["nothing"]);
     expect(heads(true, [], [], { looking: true })).toEqual([]);
     expect(heads(true, [info("a")], [], { looking: true })).toEqual(["titles"]);
-    // A session may stand in both: its lines are different ones.
+    // A session may appear in both lists under different keys.
     const keys = linesFound(true, found([info("a")], [hit("a")])).map((line) => line.key);
     expect(new Set(keys).size).toBe(keys.length);
   });
@@ -71,7 +71,7 @@ describe("marks", () => {
       ["*heron", " ", "*heron"],
     ],
     ["plain", [], ["plain"]],
-    // What does not fit the text marks nothing rather than the wrong part.
+    // Ranges that do not fit the text mark nothing rather than the wrong part.
     [
       "short",
       [

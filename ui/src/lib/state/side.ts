@@ -1,9 +1,9 @@
-/** The sidebar as a flat run of lines, so that only those in view are drawn. Pure. */
+/** The sidebar as a flat list of rows, so that only visible ones are rendered. Pure. */
 import type { SessionFolder, SessionHit, SessionInfo } from "$lib/ipc/types";
 import type { Group, GroupName } from "./list";
 import { type Folding, type Stretch, stretches, taskOf } from "./runs";
 
-/** A line of the sidebar. */
+/** A row of the sidebar. */
 export type SideLine =
   | { readonly kind: "group"; readonly key: string; readonly name: GroupName; readonly count: number }
   | { readonly kind: "head"; readonly key: string; readonly about: "titles" | "messages" | "found" | "nothing" }
@@ -16,9 +16,9 @@ export type SideLine =
 
 const sessionLine = (info: SessionInfo): SideLine => ({ kind: "session", key: info.id, info });
 
-/** The lines of a group's sessions, with runs of a task folded as is said. */
+/** Returns the rows of a group's sessions, with task runs folded. */
 function linesOfSessions({ name, sessions }: Group, folding: Folding): readonly SideLine[] {
-  // The line of a task's runs stays the same one while runs come before and behind it.
+  // The row of a task's runs keeps its key while runs are added before and after it.
   const times = new Map<string, number>();
   return stretches(sessions, folding).flatMap((stretch): SideLine[] => {
     const { head, earlier, folded, open } = stretch;
@@ -35,7 +35,7 @@ function linesOfSessions({ name, sessions }: Group, folding: Folding): readonly 
   });
 }
 
-/** The lines of the whole list; without `folding` each session has its own. */
+/** Returns the rows of the whole list; without `folding` each session has its own. */
 export function linesOfGroups(groups: readonly Group[], folding?: Folding): readonly SideLine[] {
   return groups.flatMap((group): SideLine[] => [
     { kind: "group", key: `group:${group.name}`, name: group.name, count: group.sessions.length },
@@ -43,16 +43,16 @@ export function linesOfGroups(groups: readonly Group[], folding?: Folding): read
   ]);
 }
 
-/** A folder as the list shows it. */
+/** A folder of the list. */
 export interface FolderShown {
   readonly folder: SessionFolder;
   readonly open: boolean;
   readonly sessions: readonly SessionInfo[];
-  /** Whether it has sessions that are not read yet. */
+  /** Whether it has more sessions to load. */
   readonly more: boolean;
 }
 
-/** The lines of the list by folders: what waits and what is pinned, then each folder with its sessions where it is open. */
+/** Returns the rows of the list by folder: waiting and pinned sessions, then each folder with its sessions if open. */
 export function linesOfFolders(groups: readonly Group[], folders: readonly FolderShown[]): readonly SideLine[] {
   const apart = groups.filter(({ name }) => name === "needs_you" || name === "pinned");
   return [
@@ -65,17 +65,17 @@ export function linesOfFolders(groups: readonly Group[], folders: readonly Folde
   ];
 }
 
-/** What was found. */
+/** The results of a search. */
 export interface Found {
   readonly sessions: readonly SessionInfo[];
   readonly hits: readonly SessionHit[];
-  /** Whether there are more hits than these. */
+  /** Whether there are more hits than shown. */
   readonly cut: boolean;
-  /** Whether not all of it has come yet. */
+  /** Whether results are still pending. */
   readonly looking: boolean;
 }
 
-/** The lines of what was found: `worded` where words were looked for, else it is all a filter lets through. */
+/** Returns the rows of the results: `worded` for a search by words, otherwise they are everything a filter matches. */
 export function linesFound(worded: boolean, { sessions, hits, cut, looking }: Found): readonly SideLine[] {
   const head = (about: Extract<SideLine, { kind: "head" }>["about"]): SideLine => ({
     kind: "head",
@@ -95,7 +95,7 @@ export function linesFound(worded: boolean, { sessions, hits, cut, looking }: Fo
   ];
 }
 
-/** A text cut at its marks. */
+/** Splits a text at its marks. */
 export function marked(
   text: string,
   marks: SessionHit["marks"],

@@ -18,7 +18,7 @@ const line = (old: number | null, now: number | null, words: string): DiffLine =
   parts: [{ text: words, emphasis: false }],
 });
 
-/** A diff as line-based differs write it: context, then what was removed, then what was added. */
+/** Generates diffs in the usual form: context, then removals, then additions. */
 const anyDiff = fc
   .array(fc.record({ same: fc.nat(3), gone: fc.nat(3), come: fc.nat(3), skip: fc.nat(5) }), { maxLength: 6 })
   .map((parts) => {

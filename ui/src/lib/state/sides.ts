@@ -1,4 +1,4 @@
-/** A diff as two columns of lines that stand beside each other. Pure. */
+/** A diff as two columns of lines. Pure. */
 import type { DiffView } from "$lib/ipc/types";
 
 /** A line of a diff. */
@@ -7,10 +7,10 @@ export type DiffLine = DiffView["hunks"][number]["lines"][number];
 /** A row of the two columns. */
 export type SideRow =
   | { readonly type: "same" | "changed"; readonly old: DiffLine | null; readonly new: DiffLine | null }
-  /** Lines that are the same and not shown. */
+  /** Unchanged lines that are not shown. */
   | { readonly type: "skipped"; readonly lines: number };
 
-/** The rows of a diff: what was removed beside what was added in its place. */
+/** Returns the rows of a diff: removed lines next to their replacements. */
 export function sides(diff: DiffView): readonly SideRow[] {
   const rows: SideRow[] = [];
   let next = 1;
@@ -30,7 +30,7 @@ export function sides(diff: DiffView): readonly SideRow[] {
       if (line.old !== null) next = line.old + 1;
       if (line.old === null) added.push(line);
       else if (line.new === null) {
-        // A removal after an addition begins another change.
+        // A removal after an addition starts another change.
         if (added.length > 0) flush();
         removed.push(line);
       } else {
@@ -43,14 +43,14 @@ export function sides(diff: DiffView): readonly SideRow[] {
   return rows;
 }
 
-/** The same change seen from its other end: what was added is removed. */
+/** Returns the reverse diff: added lines become removed ones. */
 export function flipped(diff: DiffView): DiffView {
   const hunks = diff.hunks.map((hunk) => {
     const lines: DiffLine[] = [];
     let removed: DiffLine[] = [];
     let added: DiffLine[] = [];
     const flush = (): void => {
-      // What is removed comes first, as in every diff.
+      // Removals come first, as in every diff.
       lines.push(...removed, ...added);
       removed = [];
       added = [];

@@ -1,10 +1,10 @@
-/** Rules of the page of skills: what is shown of which skill, and in which order. Pure. */
+/** Rules of the skills page: the visible details of each skill, and their order. Pure. */
 import type { SkillCard, SkillOrigin, SkillRef, SkillSuggestion } from "$lib/ipc/types";
 
-/** Which skills are shown. */
+/** The skills to show. */
 export type SkillSource = "all" | "yours" | "folder" | "bundled";
 
-/** Where a skill of an origin is listed. */
+/** Returns the source an origin is listed under. */
 export function sourceOf(origin: SkillOrigin): Exclude<SkillSource, "all"> {
   switch (origin) {
     case "bundled":
@@ -20,33 +20,33 @@ export function sourceOf(origin: SkillOrigin): Exclude<SkillSource, "all"> {
   }
 }
 
-/** The other agent a skill was written for; null for Octo's own places. */
+/** Returns the other agent a skill was written for; null for Octo's own folders. */
 export function otherAgent(origin: SkillOrigin): "claude" | "agents" | null {
   if (origin === "user_claude" || origin === "project_claude") return "claude";
   return origin === "user_agents" || origin === "project_agents" ? "agents" : null;
 }
 
-/** Whether Octo may change a skill of an origin. */
+/** Returns whether Octo may change skills of an origin. */
 export function isWritable(origin: SkillOrigin): boolean {
   return origin === "user" || origin === "project";
 }
 
-/** Whether a skill can be used at all, apart from the person's choice. */
+/** Returns whether a skill is usable, regardless of the person's choice. */
 export function isUsable(card: SkillCard): boolean {
   return card.error === null && card.trust === "trusted";
 }
 
-/** What one skill is told from another by. */
+/** Returns a unique key of a skill. */
 export function keyOf(skill: SkillRef): string {
   return JSON.stringify([skill.origin, skill.project, skill.name]);
 }
 
-/** What a skill does, in the language if its author wrote it in that. */
+/** Returns a skill's description, in the language if its author provided it. */
 export function descriptionOf(card: SkillCard, language: "en" | "zh"): string {
   return (language === "zh" ? card.description_zh : null) ?? card.description;
 }
 
-/** The skills of a source that hold every word of a query, in their order. */
+/** Returns the skills of a source that match every word of a query, in their order. */
 export function found(cards: readonly SkillCard[], source: SkillSource, query: string): readonly SkillCard[] {
   const words = query
     .trim()
@@ -60,12 +60,12 @@ export function found(cards: readonly SkillCard[], source: SkillSource, query: s
   });
 }
 
-/** The skills something is proposed for, by their names. */
+/** Returns the names of the skills with suggestions. */
 export function suggestedNames(suggestions: readonly SkillSuggestion[]): ReadonlySet<string> {
   return new Set(suggestions.filter(({ kind }) => kind === "better").map(({ name }) => name));
 }
 
-/** A SKILL.md without what stands between its first two lines of `---`: the part that is Markdown. */
+/** Returns a SKILL.md without its front matter: the Markdown part. */
 export function bodyOf(text: string): string {
   const lines = text.replace(/^\u{feff}/u, "").split(/\r?\n/);
   if (lines[0]?.trim() !== "---") return text;
@@ -78,18 +78,18 @@ export function bodyOf(text: string): string {
         .trimStart();
 }
 
-/** A path inside a folder, with the separator the folder's path has. */
+/** Joins a folder and a name with the folder's separator. */
 export function inside(folder: string, name: string): string {
   const separator = folder.includes("\\") && !folder.includes("/") ? "\\" : "/";
   return folder.endsWith(separator) ? folder + name : folder + separator + name;
 }
 
-/** Whether something can be looked at: an absolute path, or an address that is encrypted. */
+/** Returns whether a text can be previewed: an absolute path, or an encrypted address. */
 export function isSource(text: string): boolean {
   return /^https:\/\/[^/\s]+\/\S/.test(text) || /^(?:\/|[A-Za-z]:[\\/]|\\\\)\S/.test(text);
 }
 
-/** A message with a command at its start; one that stood there is replaced, and what was typed becomes its argument. */
+/** Returns a message with a command at its start; it replaces an existing one, and the text becomes its argument. */
 export function commanded(name: string, text: string): string {
   return `/${name} ${text.replace(/^\s*\/[^\s/]+(?:\s+|$)/, "").trimStart()}`;
 }

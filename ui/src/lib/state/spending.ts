@@ -1,7 +1,7 @@
-/** What calls used and cost: sums, and the report by day, model and purpose. Pure. */
+/** Usage and costs of calls: sums, and the report by day, model and purpose. Pure. */
 import type { AboveIdeal, BilledCall, Spending, SpendingLine, Usage } from "$lib/ipc/types";
 
-/** Nothing spent. */
+/** Zero spending. */
 export const nothing: Spending = {
   calls: 0,
   usage: { input: 0, cache_read: 0, cache_write: 0, output: 0 },
@@ -9,18 +9,18 @@ export const nothing: Spending = {
   unpriced: 0,
 };
 
-/** All input tokens, however they were billed. */
+/** Returns all input tokens, however they were billed. */
 export function totalInput(usage: Usage): number {
   return usage.input + usage.cache_read + usage.cache_write;
 }
 
-/** What part of the input came from the provider's cache, 0 to 1; null where there was no input. */
+/** Returns the share of the input read from the provider's cache, 0 to 1; null without input. */
 export function hitRate(usage: Usage): number | null {
   const input = totalInput(usage);
   return input === 0 ? null : usage.cache_read / input;
 }
 
-/** Both together. */
+/** Returns the sum of both. */
 export function together(a: Spending, b: Spending): Spending {
   return {
     calls: a.calls + b.calls,
@@ -35,7 +35,7 @@ export function together(a: Spending, b: Spending): Spending {
   };
 }
 
-/** What was spent after one more call. */
+/** Returns the spending after one more call. */
 export function withCall(before: Spending, call: BilledCall): Spending {
   const { usage, cost } = call;
   return together(before, {
@@ -46,70 +46,70 @@ export function withCall(before: Spending, call: BilledCall): Spending {
   });
 }
 
-/** What calls used and cost together. */
+/** Returns the total spending of calls. */
 export function sumOfCalls(calls: readonly BilledCall[]): Spending {
   return calls.reduce(withCall, nothing);
 }
 
-/** What lines of a report come to. */
+/** Returns the total of report lines. */
 export function sumOfLines(lines: readonly SpendingLine[]): Spending {
   return lines.reduce((sum, line) => together(sum, line.spending), nothing);
 }
 
-/** What was spent beyond the ideal. */
+/** Returns the spending above the ideal. */
 export function beyond(above: AboveIdeal): number {
   return above.missed + above.warmth + above.failed;
 }
 
 /**
- * How much more than the ideal was spent, as a part of the ideal; null where nothing with a price was spent. The
- * ideal writes every token to the cache once, reads it from then on, and makes no call in vain.
+ * Returns the spending above the ideal as a fraction of the ideal; null without priced spending. The ideal writes every
+ * token to the cache once, reads it from then on, and makes no wasted call.
  */
 export function shareBeyond(sum: Spending, above: AboveIdeal): number | null {
   const ideal = sum.cost - beyond(above);
   return ideal > 0 ? beyond(above) / ideal : null;
 }
 
-/** What part of each day's input came from the cache, 0 to 1; null for days without input. */
+/** Returns the share of each day's input read from the cache, 0 to 1; null for days without input. */
 export function hitsByDay(lines: readonly SpendingLine[], days: readonly string[]): readonly (number | null)[] {
   const sums = new Map<string, Spending>();
   for (const line of lines) sums.set(line.day, together(sums.get(line.day) ?? nothing, line.spending));
   return days.map((day) => hitRate((sums.get(day) ?? nothing).usage));
 }
 
-/** Output tokens a second after the first byte; null where that cannot be told. */
+/** Returns the output tokens per second after the first byte; null if unknown. */
 export function outputRate(call: Pick<BilledCall, "usage" | "first_byte_ms" | "total_ms">): number | null {
   if (!call.usage || call.usage.output === 0 || call.first_byte_ms === null) return null;
   const streamed = call.total_ms - call.first_byte_ms;
   return streamed <= 0 ? null : (call.usage.output * 1000) / streamed;
 }
 
-/** The times a report can be asked for. */
+/** The ranges of a report. */
 export const ranges = ["7", "30", "90", "month"] as const;
-/** The last so many days with today, or this month so far. */
+/** The last days including today, or this month so far. */
 export type Range = (typeof ranges)[number];
 
-/** From when up to when, in milliseconds, and the days in between as `2026-11-22`. */
+/** The start and end of a period, in milliseconds, and its days as `2026-11-22`. */
 export interface Period {
   readonly from: number;
   readonly to: number;
   readonly days: readonly string[];
 }
 
-/** The day of a moment on this machine's clock. */
+/** Returns the day of a moment on this machine's clock. */
 export function dayOf(at: number): string {
   const date = new Date(at);
   const two = (n: number): string => String(n).padStart(2, "0");
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** The moment a day begins. */
+/** Returns the start of a day. */
 export function startOf(day: string): number {
   const [year = 1970, month = 1, date = 1] = day.split("-").map(Number);
   return new Date(year, month - 1, date).getTime();
 }
 
-/** The period a range means as of `now`: whole days, so that days with a change of the clock count once. */
+/** Returns the period of a range as of `now`: whole days, so that days with a clock change count once. */
 export function periodOf(range: Range, now: number): Period {
   const today = new Date(now);
   const back = range === "month" ? today.getDate() - 1 : Number(range) - 1;
@@ -119,17 +119,17 @@ export function periodOf(range: Range, now: number): Period {
   return { from: at(-back), to: at(1), days };
 }
 
-/** What is told apart in a report. */
+/** The criterion that splits a report. */
 export type Split = "model" | "purpose";
-/** What is measured. */
+/** The measured quantity. */
 export type Measure = "cost" | "tokens" | "calls";
 
-/** The name of what a line belongs to. */
+/** Returns the name of the part a line belongs to. */
 function nameOf(line: SpendingLine, split: Split): string {
   return split === "model" ? line.name : line.purpose;
 }
 
-/** How much of a measure was spent. */
+/** Returns the amount of a measure. */
 export function amount(spending: Spending, measure: Measure): number {
   if (measure === "cost") return spending.cost;
   if (measure === "calls") return spending.calls;
@@ -142,7 +142,7 @@ export interface Part {
   readonly spending: Spending;
 }
 
-/** The parts of a report, the dearest first; what costs the same by its tokens. */
+/** Returns the parts of a report, the most expensive first; equal ones by tokens. */
 export function partsOf(lines: readonly SpendingLine[], split: Split): readonly Part[] {
   const sums = new Map<string, Spending>();
   for (const line of lines) {
@@ -159,18 +159,18 @@ export function partsOf(lines: readonly SpendingLine[], split: Split): readonly 
     );
 }
 
-/** How many colours the chart has. */
+/** The number of colours of the chart. */
 const SERIES = 4;
 
-/** The bars of a chart: what is stacked, from the bottom, and for every day how much of each. */
+/** The bars of a chart: the stacked series from the bottom, and their amounts per day. */
 export interface Stacks {
-  /** Null for what is left over: more parts than there are colours. */
+  /** Null for the rest, if there are more parts than colours. */
   readonly series: readonly (string | null)[];
   readonly days: readonly { readonly day: string; readonly values: readonly number[]; readonly total: number }[];
   readonly most: number;
 }
 
-/** The chart of a report: the largest parts by themselves, the others as one. */
+/** Returns the chart of a report: the largest parts separately, the others combined. */
 export function stacksOf(
   lines: readonly SpendingLine[],
   days: readonly string[],
@@ -194,7 +194,7 @@ export function stacksOf(
   return { series, days: drawn, most: Math.max(0, ...drawn.map((day) => day.total)) };
 }
 
-/** The marks of an axis from 0 to at least `most`: two to five steps of 1, 2 or 5 times a power of ten. */
+/** Returns axis ticks from 0 to at least `most`: two to five steps of 1, 2 or 5 times a power of ten. */
 export function marksTo(most: number): readonly number[] {
   if (!(most > 0)) return [0, 1];
   const rough = most / 4;
@@ -204,7 +204,7 @@ export function marksTo(most: number): readonly number[] {
   return Array.from({ length: Math.max(1, count) + 1 }, (_, place) => place * step);
 }
 
-/** Which days are written under the bars so that at most `most` are: the first one and every so-manieth. */
+/** Returns the days to label under the bars, at most `most`: the first one and every n-th after it. */
 export function labelled(days: number, most: number): readonly number[] {
   const every = Math.max(1, Math.ceil(days / Math.max(1, most)));
   return Array.from({ length: Math.ceil(days / every) }, (_, place) => place * every);

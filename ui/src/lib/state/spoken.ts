@@ -1,4 +1,4 @@
-/** What was finished meanwhile and is worth saying aloud. Pure. */
+/** Newly finished text worth announcing. Pure. */
 import type { Message } from "$lib/ipc/types";
 
 /** A finished text of an answer. */
@@ -7,21 +7,21 @@ export interface Finished {
   readonly text: string;
 }
 
-/** How far a transcript was: its last message and how many blocks that had. */
+/** A position in a transcript: its last message and that message's number of blocks. */
 export interface Heard {
   readonly message: string | null;
   readonly blocks: number;
 }
 
-/** How far a transcript is. */
+/** Returns the current end of a transcript. */
 export function heardAll(messages: readonly Message[]): Heard {
   const last = messages.at(-1);
   return { message: last?.id ?? null, blocks: last?.blocks.length ?? 0 };
 }
 
 /**
- * The texts of answers that are whole and were not before, oldest first. Earlier pages that were loaded say nothing, and
- * neither does a transcript that goes on elsewhere: what was heard last is not in it.
+ * Returns the answer texts finished since a position, oldest first. Newly loaded earlier pages yield nothing, nor does
+ * a transcript that moved elsewhere and no longer contains the position.
  */
 export function finishedSince(heard: Heard, messages: readonly Message[]): readonly Finished[] {
   const at = heard.message === null ? -1 : messages.findLastIndex((message) => message.id === heard.message);
@@ -38,15 +38,15 @@ export function finishedSince(heard: Heard, messages: readonly Message[]): reado
   });
 }
 
-/** So much of an answer is said, in UTF-16 units: some three minutes. Whoever wants more reads on in the transcript. */
+/** How much of an answer is announced, in UTF-16 units: about three minutes. The rest can be read in the transcript. */
 const SAID = 2_400;
 
-/** A text as far as it is said, whole words of it. */
+/** Truncates a text to the announced length, at a word boundary. */
 export function asSaid(text: string): string {
   if (text.length <= SAID) return text;
   const cut = text.lastIndexOf(" ", SAID);
   const end = cut > SAID / 2 ? cut : SAID;
-  // Never between the halves of one sign.
+  // Never splits a surrogate pair.
   const whole = /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? end - 1 : end;
   return `${text.slice(0, whole)} …`;
 }

@@ -1,9 +1,9 @@
-/** A tool call as one line: icon, verb, object, result. By what it shows, never by the tool's name. */
+/** A tool call as one row: icon, verb, object, result. Based on its view, never on the tool's name. */
 import type { BrowserDeed, CallView, CommandState, ToolView } from "$lib/ipc/types";
 import type { IconName } from "$lib/icons";
 import { offeredPage } from "./settings-command";
 
-/** What a call does, for its verb. */
+/** The action of a call, for its verb. */
 export type Doing =
   | "read"
   | "listed"
@@ -23,10 +23,10 @@ export type Doing =
   | "installed"
   | "called";
 
-/** When it does it: not yet, now, or it is over. */
+/** The tense of an action: planned, current or past. */
 export type Tense = "plan" | "now" | "done";
 
-/** What a view shows, as a verb. */
+/** Returns the action a view shows. */
 export function doing(view: ToolView | null): Doing {
   switch (view?.type) {
     case "text":
@@ -68,7 +68,7 @@ export function doing(view: ToolView | null): Doing {
   }
 }
 
-/** The icon of a verb. */
+/** The icon of each action. */
 export const stepIcons: Record<Doing, IconName> = {
   read: "file-text",
   listed: "folder",
@@ -102,7 +102,7 @@ export const stepIcons: Record<Doing, IconName> = {
   called: "box",
 };
 
-/** The tense of a call; one that was refused stays a plan. */
+/** Returns the tense of a call; a refused one stays planned. */
 export function tense(call: CallView | null): Tense {
   switch (call?.state.type) {
     case "ended":
@@ -114,7 +114,7 @@ export function tense(call: CallView | null): Tense {
   }
 }
 
-/** Whether a command's end is a failure. */
+/** Returns whether a command ended with a failure. */
 export function commandFailed(state: CommandState | null): boolean {
   switch (state?.type) {
     case "exited":
@@ -133,16 +133,16 @@ export function commandFailed(state: CommandState | null): boolean {
   }
 }
 
-/** Whether a call went wrong. */
+/** Returns whether a call failed. */
 export function failed(call: CallView | null): boolean {
   if (call?.state.type !== "ended") return false;
   if (call.state.status === "failed" || call.state.status === "interrupted") return true;
-  // What the person stopped did not fail, whatever the command ended with.
+  // A command the person stopped did not fail, whatever its exit status.
   if (call.state.status === "stopped") return false;
   return call.view?.type === "command" && commandFailed(call.view.state);
 }
 
-/** The file or folder a call was about, once it is there for certain; null for none. */
+/** Returns the file or folder of a call, once it certainly exists; null otherwise. */
 export function fileThere(call: CallView | null): string | null {
   if (call?.state.type !== "ended" || call.state.status !== "done") return null;
   switch (call.view?.type) {
@@ -156,7 +156,7 @@ export function fileThere(call: CallView | null): string | null {
   }
 }
 
-/** Whether a step is open unless the person closed it: changes, failures, running commands and what offers a page are. */
+/** Returns whether a step is open by default: changes, failures, running commands and page offers are. */
 export function opensItself(call: CallView | null): boolean {
   if (!call) return false;
   if (call.state.type === "asking") return false;
@@ -167,7 +167,7 @@ export function opensItself(call: CallView | null): boolean {
   return false;
 }
 
-/** Whether there is anything to open. */
+/** Returns whether a step has details to open. */
 export function hasBody(view: ToolView | null, result: string | null, output: string | null): boolean {
   if (result !== null || output !== null) return true;
   switch (view?.type) {

@@ -1,36 +1,39 @@
-/** Text that streams: pieces with byte offsets, put together without holes or doubles. */
+/** Streaming text: pieces with byte offsets, joined without gaps or overlaps. */
 import type { Delta, StreamKind, Streaming } from "$lib/ipc/types";
 
-/** A block that is still streaming, with the number of UTF-8 bytes that have come so far. */
+/** A streaming block, with the number of UTF-8 bytes received. */
 export interface Stream extends Streaming {
   readonly bytes: number;
 }
 
-/** How much of a command's live output is kept for the screen, in UTF-16 units; its end is what counts. */
+/** How much of a command's live output is kept for display, in UTF-16 units; its end matters most. */
 const KEPT_OUTPUT = 200_000;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** How many bytes of UTF-8 a text has. */
+/** Returns the number of UTF-8 bytes of a text. */
 export function byteLength(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
     if (code < 0x80) continue;
-    // A surrogate pair is two UTF-16 units and four bytes: two more for each unit's own one.
+    // A surrogate pair is two UTF-16 units and four bytes: one extra byte per unit.
     if (code < 0x800 || (code >= 0xd800 && code <= 0xdfff)) bytes += 1;
     else bytes += 2;
   }
   return bytes;
 }
 
-/** A stream from its beginning. */
+/** Returns the initial state of a stream. */
 export function begin(stream: Streaming): Stream {
   return { ...stream, bytes: stream.start + byteLength(stream.text) };
 }
 
-/** Whether both name the same streaming block: output belongs to a call, all else to a place in a message. */
+/**
+ * Returns whether both name the same streaming block: output belongs to a call, everything else to an index in a
+ * message.
+ */
 export function sameStream(a: { message: string; block: number; kind: StreamKind }, b: typeof a): boolean {
   if (a.kind.type === "output" || b.kind.type === "output") {
     return a.kind.type === "output" && b.kind.type === "output" && a.kind.call === b.kind.call;
@@ -38,10 +41,10 @@ export function sameStream(a: { message: string; block: number; kind: StreamKind
   return a.message === b.message && a.block === b.block;
 }
 
-/** What came of a delta. */
+/** The result of appending a delta. */
 export type Appended = { type: "grown"; stream: Stream } | { type: "known" } | { type: "gap" };
 
-/** Appends a delta to what arrived before; overlaps are skipped, a hole is reported. */
+/** Appends a delta to the text received so far; overlaps are skipped, a gap is reported. */
 export function append(before: Stream | undefined, delta: Delta): Appended {
   const have = before?.bytes ?? 0;
   if (delta.offset > have) return { type: "gap" };
@@ -62,7 +65,7 @@ export function append(before: Stream | undefined, delta: Delta): Appended {
   return { type: "grown", stream: delta.kind.type === "output" ? shortened(grown) : grown };
 }
 
-/** Drops the beginning of long output, whole lines of it, once it is twice as long as what is kept. */
+/** Drops the first whole lines of long output once it is twice the kept length. */
 function shortened(stream: Stream): Stream {
   if (stream.text.length <= 2 * KEPT_OUTPUT) return stream;
   const from = stream.text.indexOf("\n", stream.text.length - KEPT_OUTPUT) + 1;

@@ -1,10 +1,10 @@
-/** When a change of the model is asked about first. Pure. */
+/** Rules for confirming a model switch. Pure. */
 import type { SwitchCost } from "$lib/ipc/types";
 
-/** Fewer tokens than this are read anew without a question. */
+/** The number of tokens below which a switch needs no confirmation. */
 const FEW = 5_000;
 
-/** Whether the person should see what a switch costs before it is made; one that could not be estimated may cost anything. */
+/** Returns whether to show the cost of a switch first; an unknown cost may be high. */
 export function worthAsking(cost: SwitchCost | null): boolean {
   return cost === null || cost.tokens >= FEW;
 }

@@ -67,7 +67,7 @@ describe("what is wrong with a form", () => {
   it.each(table)("%j: %s", (change, field, fault) => {
     const { plan, faults } = readForm(form(change));
     expect(Object.fromEntries(faults)).toEqual({ [field]: fault });
-    // Its times can still be looked up, unless it is they that are wrong.
+    // Its times can still be computed unless they are the wrong field.
     expect(plan === null).toBe(field === "when");
   });
 
@@ -141,7 +141,7 @@ describe("a plan", () => {
     const cron = readForm(form({ kind: "cron", expression: " 0  8 * * 1 " })).plan?.when;
     expect(cron).toEqual({ type: "cron", expression: "0 8 * * 1" });
     expect(readForm(form({ name: " a ", folder: " /b " })).plan).toMatchObject({ name: "a", folder: "/b" });
-    // What is not tried again waits for nothing.
+    // Without retries there is no delay.
     expect(readForm(form({ retries: "0", retryAfter: "7" })).plan?.retry).toEqual({ times: 0, minutes: 0 });
   });
 });

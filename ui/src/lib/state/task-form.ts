@@ -1,22 +1,22 @@
-/** A task as its form holds it: typed texts, what they mean as a plan, and what is wrong with them. Pure. */
+/** A task's form: its fields, the plan they describe, and their errors. Pure. */
 import { parseDollars, typedDollars } from "$lib/format/amounts";
 import type { MissedRun, Mode, Profile, TaskNews, TaskPlan, TimeUnit, Timing, Weekday } from "$lib/ipc/types";
 import { isZone, timeOfDay, WEEKDAYS } from "./schedule";
 
-/** What is typed and chosen. */
+/** The fields of the form. */
 export interface TaskForm {
   name: string;
   prompt: string;
   kind: Timing["type"];
-  /** Of a single run: `YYYY-MM-DD`, and the time of day. */
+  /** For a single run: `YYYY-MM-DD`, and the time of day. */
   date: string;
   time: string;
-  /** Of runs again and again. */
+  /** For repeated runs. */
   count: string;
   unit: TimeUnit;
   from: string;
   until: string;
-  /** Of runs on days. */
+  /** For runs on certain days. */
   weekdays: readonly Weekday[];
   days: readonly number[];
   times: readonly string[];
@@ -34,10 +34,10 @@ export interface TaskForm {
   tell: TaskNews;
 }
 
-/** The fields of a plan a fault can be about. */
+/** The plan fields that can be faulty. */
 export type PlanField = keyof TaskPlan;
 
-/** What is wrong with a field. The core looks again, and more closely. */
+/** A field's error. The core checks again, and more thoroughly. */
 export type FormFault =
   | "name"
   | "prompt"
@@ -56,31 +56,31 @@ export type FormFault =
   | "minutes"
   | "retry";
 
-/** What a form means. */
+/** The result of reading a form. */
 export interface FormReading {
-  /** The plan, with what is wrong left out of it; null while it cannot be said when it runs. */
+  /** The plan without its faulty fields; null while its timing is unknown. */
   readonly plan: TaskPlan | null;
   readonly faults: ReadonlyMap<PlanField, FormFault>;
 }
 
-/** The most often a task may be tried again. */
+/** The maximum number of retries. */
 const MOST_RETRIES = 5;
-/** The longest a run, or the wait before a further try, can be made here, in minutes: a day. */
+/** The longest run, or delay before a retry, that can be entered here, in minutes: a day. */
 const DAY_MINUTES = 1440;
-/** The shortest time between two runs, in minutes. */
+/** The shortest interval between two runs, in minutes. */
 const LEAST_MINUTES = 5;
 
-/** What a new task begins with. */
+/** The defaults of a new task. */
 export interface FormBase {
   readonly zone: string;
   readonly folder: string;
   readonly profile: Profile;
   readonly mode: Mode;
-  /** What day tomorrow is, `YYYY-MM-DD`. */
+  /** Tomorrow's date, `YYYY-MM-DD`. */
   readonly tomorrow: string;
 }
 
-/** The day after the one of a moment, in this computer's zone: `YYYY-MM-DD`. */
+/** Returns the day after a moment's, in this computer's time zone: `YYYY-MM-DD`. */
 export function tomorrowOf(now: number): string {
   const day = new Date(now);
   day.setDate(day.getDate() + 1);
@@ -89,7 +89,7 @@ export function tomorrowOf(now: number): string {
 }
 
 /**
- * The form of a new task. Nobody sits before a run, so it has limits, and asks before what is risky also where
+ * Returns the form of a new task. A run is unattended, so it has limits, and asks before risky actions even where
  * sessions do not.
  */
 export function blankForm(base: FormBase): TaskForm {
@@ -121,7 +121,7 @@ export function blankForm(base: FormBase): TaskForm {
   };
 }
 
-/** The form of a plan. What its timing has no place for keeps what a new task begins with. */
+/** Returns the form of a plan. Fields its timing does not use keep the defaults. */
 export function formOf(plan: TaskPlan, tomorrow: string): TaskForm {
   const blank = blankForm({ ...plan, tomorrow });
   return {
@@ -140,7 +140,7 @@ export function formOf(plan: TaskPlan, tomorrow: string): TaskForm {
   };
 }
 
-/** The fields of the form that say when. */
+/** Returns the form's timing fields. */
 export function timingForm(when: Timing): Partial<TaskForm> {
   const kind = when.type;
   switch (when.type) {
@@ -163,7 +163,7 @@ export function timingForm(when: Timing): Partial<TaskForm> {
   }
 }
 
-/** A whole number within bounds; null for anything else. */
+/** Parses a whole number within bounds; null for anything else. */
 function whole(text: string, least: number, most: number): number | null {
   const bare = text.trim();
   const value = /^\d{1,5}$/.test(bare) ? Number(bare) : -1;
@@ -176,7 +176,7 @@ function timesOf(texts: readonly string[]): string[] | "times" | "time" {
   return times.every((time) => time !== null) ? [...new Set(times)].sort() : "time";
 }
 
-/** When the form says it runs, or what is wrong with that. */
+/** Returns the form's timing, or its fault. */
 function timingOf(form: TaskForm): Timing | FormFault {
   switch (form.kind) {
     case "by_hand":
@@ -215,7 +215,7 @@ function timingOf(form: TaskForm): Timing | FormFault {
   }
 }
 
-/** Whether a path says where it begins: `/home`, `C:\\`, `\\\\server`. */
+/** Returns whether a path is absolute: `/home`, `C:\\`, `\\\\server`. */
 function isAbsolute(path: string): boolean {
   return /^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(path);
 }

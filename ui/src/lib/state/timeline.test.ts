@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isEmpty, layout, path, placeIn, steps, walk } from "./timeline";
 
-/** A tree of runs from the parents of the tasks 1, 2, 3, …; statuses as the core gives them. */
+/** Returns a tree of runs given the parents of the steps 1, 2, 3, …; with the core's statuses. */
 function tree(parents: readonly number[], active: number, kinds: Record<number, TaskView["kind"]> = {}): TaskTree {
   const bare = [null, ...parents].map((parent, number): TaskView => ({
     number,
@@ -67,7 +67,7 @@ describe("layout", () => {
   });
 
   it("uses a column again once it is free, and says how deep a branch is", () => {
-    // Two branches one after the other: 2 from 1, then 4 from 3, the way being 1-3-5.
+    // Two branches in sequence: 2 from 1, then 4 from 3; the active path is 1-3-5.
     const laid = layout(tree([0, 1, 1, 3, 3], 5));
     expect(Object.fromEntries(laid.rows.map((row) => [row.task.number, [row.lane, row.level]]))).toEqual({
       0: [0, 1],
@@ -91,7 +91,7 @@ describe("layout", () => {
           expect(to.row).toBeGreaterThan(from.row);
           expect(on).toBe(from.task.status !== "undone");
           if (laid.lanes === 6) continue;
-          // The straight part of the line: in its own column, down to the row before its end.
+          // The straight part of the edge: in its own column, down to the row before its end.
           const through = laid.rows.filter((row) => row.lane === from.lane && row.row > from.row && row.row < to.row);
           expect(through).toEqual([]);
         }
@@ -151,7 +151,7 @@ describe("steps", () => {
   });
 
   it("follows the conversation where it went another way than the files", () => {
-    // 3 files on from 2, its conversation on from 1; then only the conversation went back to 1.
+    // Files of 3 continue from 2, its conversation from 1; then only the conversation went back to 1.
     const some = tree([0, 1, 2], 3);
     const tasks = some.tasks.map((task) => (task.number === 3 ? { ...task, said_after: 1 } : task));
     expect(steps({ ...some, tasks }, 1)).toEqual({ undone: 1, redone: 0 });

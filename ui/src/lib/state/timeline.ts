@@ -1,25 +1,25 @@
-/** The tree of tasks as it is drawn and walked through: newest first, the way to the present in one line. Pure. */
+/** The tree of steps, its drawing and navigation: newest first, the path to the present in one column. Pure. */
 import type { TaskTree, TaskView } from "$lib/ipc/types";
 
-/** More ways beside each other than this share the last column. */
+/** The maximum number of columns; further branches share the last one. */
 const MOST_LANES = 6;
 
-/** A task's place in the drawing. */
+/** A step's position in the drawing. */
 export interface TreeRow {
   readonly task: TaskView;
-  /** From the top, the newest task being 0. */
+  /** Its row from the top; the newest step is 0. */
   readonly row: number;
-  /** The column; 0 is the way of the present. */
+  /** The column; 0 is the path to the present. */
   readonly lane: number;
-  /** How many times its way left another one, from 1; for whoever does not see the drawing. */
+  /** How many times its path branched off, counted from 1; for a screen reader. */
   readonly level: number;
 }
 
-/** The line from a task down to the one it went on from. */
+/** The edge from a step down to its parent. */
 export interface TreeEdge {
   readonly from: TreeRow;
   readonly to: TreeRow;
-  /** Whether both are on the way from the start to the present. */
+  /** Whether both are on the path from the start to the present. */
   readonly on: boolean;
 }
 
@@ -27,25 +27,25 @@ export interface TreeEdge {
 export interface TreeLayout {
   readonly rows: readonly TreeRow[];
   readonly edges: readonly TreeEdge[];
-  /** How many columns it takes. */
+  /** The number of columns. */
   readonly lanes: number;
 }
 
-/** Where the window of the time machine opens. */
+/** Where the time machine opens. */
 export type TimePlace =
   /** The present. */
   | { readonly type: "now" }
-  /** Where an undo would go. */
+  /** The target of an undo. */
   | { readonly type: "before" }
   /** Before a turn. */
   | { readonly type: "before_turn"; readonly turn: string };
 
-/** Lays the tree out. */
+/** Computes the drawing of a tree. */
 export function layout(tree: TaskTree): TreeLayout {
   const newestFirst = tree.tasks.toSorted((a, b) => b.number - a.number);
   const rowOf = new Map(newestFirst.map((task, row) => [task.number, row]));
   const known = new Map(newestFirst.map((task) => [task.number, task]));
-  // By parent, the newest first; what names a parent that is not there begins anew.
+  // Groups steps by parent, newest first; a step whose parent is missing becomes a root.
   const parentOf = (task: TaskView): TaskView | undefined =>
     task.parent === null ? undefined : known.get(task.parent);
   const children = new Map<number | null, TaskView[]>();
@@ -55,10 +55,10 @@ export function layout(tree: TaskTree): TreeLayout {
   }
 
   const places = new Map<number, { lane: number; level: number }>();
-  /** Per column, the rows that are taken in it. */
+  /** The occupied ranges of rows, per column. */
   const taken: (readonly [number, number])[][] = [];
 
-  /** Gives a way, from its newest task to its oldest, the first column that is free all along. */
+  /** Places a path, given from its newest step to its oldest, in the first column free along its whole length. */
   const place = (way: readonly TaskView[], level: number, down: number): void => {
     const [first] = way;
     const top = first ? (rowOf.get(first.number) ?? 0) : 0;
@@ -67,7 +67,7 @@ export function layout(tree: TaskTree): TreeLayout {
     (taken[lane] ??= []).push([top, down]);
     for (const task of way) places.set(task.number, { lane, level });
   };
-  /** The way on from a task, along the newest of what followed, put before it. */
+  /** Returns the path that continues from a step along the newest descendants. */
   const onward = (from: TaskView, first: TaskView | undefined): TaskView[] => {
     const way = [from];
     for (let next = first; next; next = children.get(next.number)?.[0]) way.unshift(next);
@@ -115,16 +115,16 @@ export function layout(tree: TaskTree): TreeLayout {
   return { rows, edges, lanes: Math.max(1, ...rows.map((row) => row.lane + 1)) };
 }
 
-/** The tasks from one back to the start, itself first. */
+/** Returns the steps from one back to the start, including itself. */
 export function path(tree: TaskTree, number: number): readonly TaskView[] {
   const known = new Map(tree.tasks.map((task) => [task.number, task]));
   const way: TaskView[] = [];
-  // A parent is older than its child; anything else would go round in circles.
+  // A parent is older than its child; anything else would loop.
   for (let at = known.get(number); at; at = older(known, at)) way.push(at);
   return way;
 }
 
-/** The tasks whose turns are in the conversation at the end of one, itself first. */
+/** Returns the steps whose turns are in the conversation at the end of one, including itself. */
 function told(tree: TaskTree, number: number): readonly TaskView[] {
   const known = new Map(tree.tasks.map((task) => [task.number, task]));
   const way: TaskView[] = [];
@@ -136,7 +136,7 @@ function older(known: ReadonlyMap<number, TaskView>, task: TaskView): TaskView |
   return task.parent !== null && task.parent < task.number ? known.get(task.parent) : undefined;
 }
 
-/** What the conversation loses and gets back when the session goes to a task: runs, as they are counted by people. */
+/** Returns how many runs the conversation loses and regains when the session goes to a step. */
 export function steps(tree: TaskTree, to: number): { readonly undone: number; readonly redone: number } {
   const from = told(tree, tree.conversation);
   const towards = told(tree, to);
@@ -147,7 +147,7 @@ export function steps(tree: TaskTree, to: number): { readonly undone: number; re
   return { undone: runs(from), redone: runs(towards) };
 }
 
-/** The task that is selected when the time machine opens; none in an empty tree. */
+/** Returns the step to select when the time machine opens; null in an empty tree. */
 export function placeIn(tree: TaskTree, place: TimePlace): number | null {
   if (tree.tasks.length === 0) return null;
   switch (place.type) {
@@ -160,7 +160,7 @@ export function placeIn(tree: TaskTree, place: TimePlace): number | null {
   }
 }
 
-/** The task a key leads to from the selected one; null for other keys. */
+/** Returns the step a key moves to from the selected one; null for other keys. */
 export function walk(laid: TreeLayout, selected: number | null, key: string): number | null {
   const { rows } = laid;
   const at = rows.find((row) => row.task.number === selected);
@@ -175,7 +175,7 @@ export function walk(laid: TreeLayout, selected: number | null, key: string): nu
     case "End":
       return to(rows.length - 1);
     case "ArrowLeft":
-      // Back in time, to what it went on from; forward to what followed in its own column, else in any.
+      // Back: the step it continued from. Forward: the next step in its own column, else in any.
       return laid.edges.find((edge) => edge.from === at)?.to.task.number ?? null;
     case "ArrowRight": {
       const after = laid.edges.filter((edge) => edge.to === at).map((edge) => edge.from);
@@ -186,7 +186,7 @@ export function walk(laid: TreeLayout, selected: number | null, key: string): nu
   }
 }
 
-/** Whether anything has happened that could be undone. */
+/** Returns whether the tree has no step that could be undone. */
 export function isEmpty(tree: TaskTree): boolean {
   return tree.tasks.every((task) => task.kind === "start");
 }

@@ -11,11 +11,11 @@ const nameOf = ({ page, section, session, message }: Spot): string =>
   [session ?? page, section ?? message].filter(Boolean).join(":");
 const walked = (names: string): Trail<Spot> =>
   names.split(" ").map(spot).reduce<Trail<Spot>>(visited, { spots: [], at: -1 });
-/** The places of a trail, with the one that one is at in brackets. */
+/** Formats the places of a trail, with the current one in brackets. */
 const drawn = ({ spots, at }: Trail<Spot>): string =>
   spots.map((place, nth) => (nth === at ? `[${nameOf(place)}]` : nameOf(place))).join(" ");
 
-/** Goes `<` and `>` through what was walked; `gone` sessions are no more. */
+/** Walks a trail with `<` and `>`; the sessions in `gone` no longer exist. */
 function gone(names: string, steps: string, gone = ""): string {
   const there = (place: Spot): boolean => !gone.includes(place.session ?? "-");
   return drawn(
@@ -34,10 +34,10 @@ describe("the places one was at", () => {
     ["a b tasks", "<<<<", "[a] b tasks"],
     ["a b tasks", "<<>", "a [b] tasks"],
     ["a b tasks", "<>>>", "a b [tasks]"],
-    // The same one twice in a row is one; pages of the settings are several.
+    // Repeated visits to one page count once; settings pages count separately.
     ["a a new new a", "", "a new [a]"],
     ["settings:models settings:rules settings:rules", "<", "[settings:models] settings:rules"],
-    // A session is one place, and is come back to at the message that was gone to last.
+    // A session is one entry and reopens at the message visited last.
     ["a a:m a", "", "[a:m]"],
     ["a:m a:n b", "<", "[a:n] b"],
   ])("%s, then %s: %s", (names, steps, expected) => {
@@ -48,7 +48,7 @@ describe("the places one was at", () => {
     ["a x b", "<", "x", "[a] x b"],
     ["a x b", "<>", "x", "a x [b]"],
     ["x b", "<", "x", "x [b]"],
-    // Without it, the one before is where one is already.
+    // Without it, the previous entry equals the current page.
     ["a x a", "<", "x", "a x [a]"],
     ["a x y b", "<", "xy", "[a] x y b"],
   ])("%s, then %s, without %s: %s", (names, steps, without, expected) => {
@@ -58,7 +58,7 @@ describe("the places one was at", () => {
   it("that lay ahead are no more once one goes elsewhere", () => {
     const back = stepped(walked("a b c"), "back", () => true);
     expect(drawn(visited(back ?? walked("a"), spot("d")))).toBe("a b [d]");
-    // What one is at already is nowhere else.
+    // The current page appears only once.
     expect(drawn(visited(back ?? walked("a"), spot("b")))).toBe("a [b] c");
   });
 

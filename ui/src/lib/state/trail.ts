@@ -1,9 +1,9 @@
-/** The places one was at in the window, to go back and forward through. Pure. */
+/** The window's navigation history. Pure. */
 
-/** How many places are kept. */
+/** The maximum number of places. */
 export const KEPT = 50;
 
-/** A place that can be come back to: a page, a part of one, or a session with the message it was opened at. */
+/** A place to return to: a page, a part of one, or a session with the message it was opened at. */
 export interface Spot {
   readonly page: string;
   readonly section?: string;
@@ -11,18 +11,18 @@ export interface Spot {
   readonly message?: string | null;
 }
 
-/** The places in the order they were come to, and which of them one is at. */
+/** The visited places in order, and the index of the current one. */
 export interface Trail<S extends Spot> {
   readonly spots: readonly S[];
   readonly at: number;
 }
 
-/** A session is one place, at whatever message it was opened. */
+/** Returns whether two places are equal; a session is one place at any message. */
 function same(a: Spot, b: Spot): boolean {
   return a.page === b.page && a.section === b.section && a.session === b.session;
 }
 
-/** One came to a place: those that lay ahead are no more. A message that is gone to is the one to come back to. */
+/** Adds a visited place and drops the ones ahead. Jumping to a message updates the place's message. */
 export function visited<S extends Spot>({ spots, at }: Trail<S>, spot: S): Trail<S> {
   const here = spots[at];
   if (here && same(here, spot)) return spot.message ? { spots: spots.with(at, spot), at } : { spots, at };
@@ -30,7 +30,7 @@ export function visited<S extends Spot>({ spots, at }: Trail<S>, spot: S): Trail
   return { spots: kept, at: kept.length - 1 };
 }
 
-/** The nearest place behind or ahead that is still there and is another one; null when there is none. */
+/** Moves to the nearest place behind or ahead that still exists and differs; null if there is none. */
 export function stepped<S extends Spot>(
   { spots, at }: Trail<S>,
   way: "back" | "forward",

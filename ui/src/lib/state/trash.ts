@@ -1,4 +1,4 @@
-/** How much is in the trash, kept current. Pure. */
+/** The trash's totals, kept current. Pure. */
 import type { TrashTotals, Update } from "$lib/ipc/types";
 import { type Outcome, unreachable } from "./outcome";
 

@@ -1,8 +1,8 @@
-/** Subscriptions that tell their whole state with every update, and have no numbers. Pure. */
+/** Subscriptions whose updates carry the whole state and have no sequence numbers. Pure. */
 import type { Update } from "$lib/ipc/types";
 import type { Outcome } from "./outcome";
 
-/** How updates of such a subscription are applied; `told` is the state an update tells, if it is one of its own. */
+/** Returns how to apply updates of such a subscription; `told` extracts the state from an update of its own. */
 export function wholeState<T>(
   told: (update: Update) => T | null,
 ): (state: T | null, update: Update) => Outcome<T | null> {

@@ -1,7 +1,7 @@
-/** What measures a list for it, in a page that is laid out nowhere. */
+/** Fake measurements for virtual lists, in a page without layout. */
 import { vi } from "vitest";
 
-/** A list draws what is in view: from now on that is all of it, in whatever scrolls it. */
+/** Makes virtual lists in a scroller render all their rows. */
 export function drawsAll(scroller: string): void {
   vi.stubGlobal(
     "ResizeObserver",

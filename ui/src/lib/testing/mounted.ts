@@ -1,11 +1,11 @@
-/** A place in the document for the components of a test file: what is shown there goes after each test. */
+/** Mounting components in a test file: they are removed after each test. */
 import { speak } from "$lib/words/words.svelte";
 import { type Component, flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeAll, beforeEach, vi } from "vitest";
 import { Replayed } from "./replayed";
 import { standIn, within } from "./stage";
 
-/** Sets the file up; each test begins in English, and its scene by itself (see {@link Replayed}). */
+/** Sets up the file: each test starts in English and begins its own scene (see {@link Replayed}). */
 export function mounted() {
   const replayed = new Replayed();
   const target = document.createElement("div");
@@ -21,12 +21,12 @@ export function mounted() {
     shown = null;
   }
 
-  // A busy machine: nothing here waits for time.
+  // Generous limits for a busy machine; nothing here depends on time.
   vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
   beforeAll(() => {
     standIn();
-    // Menus and popovers fill when they open.
+    // Menus and popovers render their content on opening.
     HTMLElement.prototype.showPopover = function () {
       this.dispatchEvent(Object.assign(new Event("beforetoggle"), { newState: "open" }));
       flushSync();

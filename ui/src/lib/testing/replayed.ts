@@ -1,4 +1,4 @@
-/** The core that component tests stand on: a replay, what the page asked it, and what it answers otherwise. */
+/** The core of component tests: a replay, the page's requests, and overridden answers. */
 import { useTransport } from "$lib/ipc";
 import { replay } from "$lib/ipc/fake";
 import type { Request } from "$lib/ipc/types";
@@ -7,15 +7,15 @@ type Call = Request["call"];
 type Core = Awaited<ReturnType<typeof replay>>["core"];
 
 export class Replayed {
-  /** What was asked since the scene began. */
+  /** The requests since the scene started. */
   readonly asked: Call[] = [];
-  /** The type of the requests that fail, as where the disk is full. */
+  /** The type of request that fails, as on a full disk. */
   refuse: Call["type"] | null = null;
-  /** What is answered in the place of the replay; undefined leaves it to the replay. */
+  /** Overrides the replay's answer; undefined leaves it to the replay. */
   instead: ((call: Call) => unknown) | null = null;
   #core: Core | null = null;
 
-  /** Lets a scene answer from now on. */
+  /** Starts answering from a scene. */
   async begin(scene: string): Promise<void> {
     const transport = await replay(scene);
     this.#core = transport.core;

@@ -1,4 +1,4 @@
-/** What tests of the settings stand on: a replay, and their pages opened one by one. */
+/** The setup of settings tests: a replay, and their pages opened one by one. */
 import SettingsView from "$components/settings/SettingsView.svelte";
 import { browser } from "$lib/app/browser.svelte";
 import { library } from "$lib/app/library.svelte";
@@ -7,7 +7,7 @@ import { preferences } from "$lib/app/preferences.svelte";
 import { beforeEach } from "vitest";
 import { mounted } from "./mounted";
 
-/** Begins the main scene before each test of a file, and closes what a test opened after it. */
+/** Begins the main scene before each test of a file, and closes everything a test opened after it. */
 export function settingsStage() {
   const stage = mounted();
   const props = $state<{ section: SettingsPage }>({ section: "models" });

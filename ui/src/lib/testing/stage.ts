@@ -1,8 +1,8 @@
-/** What component tests stand on: the parts of a browser that jsdom has none of, and looking at what is shown. */
+/** The setup of component tests: stand-ins for browser features missing in jsdom, and queries. */
 import { flushSync } from "svelte";
 import { vi } from "vitest";
 
-/** Puts stand-ins where jsdom has nothing: nothing is ever resized or scrolled, the window is wide, dialogs open. */
+/** Installs stand-ins for features jsdom lacks: no resizing or scrolling, a wide window, dialogs that open. */
 export function standIn(): void {
   vi.stubGlobal(
     "ResizeObserver",
@@ -25,7 +25,7 @@ export function standIn(): void {
   };
 }
 
-/** Finds what carries a test id below an element. */
+/** Returns finders of elements by test id below an element. */
 export function within(target: HTMLElement): {
   all: (id: string) => HTMLElement[];
   get: (id: string) => HTMLElement;
@@ -39,12 +39,12 @@ export function within(target: HTMLElement): {
   return { all, get };
 }
 
-/** What is read of an element, spaces as one sees them. */
+/** Returns an element's text with whitespace as displayed. */
 export function words(element: Element): string {
   return (element.textContent ?? "").replace(/\s+/g, " ").trim();
 }
 
-/** Waits until a check holds of what is shown. */
+/** Waits until a check passes. */
 export function until(check: () => void): Promise<void> {
   return vi.waitFor(
     () => {
@@ -55,7 +55,7 @@ export function until(check: () => void): Promise<void> {
   );
 }
 
-/** Writes into a field, as typing does. */
+/** Types a text into a field. */
 export function write(field: HTMLElement, text: string): void {
   (field as HTMLTextAreaElement).value = text;
   field.dispatchEvent(new Event("input", { bubbles: true }));

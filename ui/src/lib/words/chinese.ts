@@ -1,4 +1,4 @@
-/** The Chinese words, by themselves: whoever reads English does without them. */
+/** The Chinese words as a separate chunk, loaded only when needed. */
 import errors from "@words/zh/errors.json";
 import ui from "@words/zh/ui.json";
 

@@ -1,19 +1,19 @@
-/** The languages there are words for, in one list: a further one is an entry here, and its files in `words/`. */
+/** The languages with translations, in one list: a new one needs an entry here, and its files in `words/`. */
 import type { Language } from "$lib/ipc/types";
 
-/** What is known of a language. */
+/** The properties of a language. */
 interface Known {
-  /** Its name in itself, which whoever speaks it finds whatever is spoken. */
+  /** Its name in the language itself, so that its speakers recognise it in any setting. */
   readonly name: string;
-  /** What the page is marked with. */
+  /** The page's `lang` attribute. */
   readonly page: string;
-  /** Whose way of writing dates is used. */
+  /** The locale for dates. */
   readonly dates: string;
-  /** Reads its words; null for those that are there from the start. */
+  /** Loads its words; null for those loaded at start. */
   readonly read: (() => Promise<{ readonly default: Readonly<Record<string, string>> }>) | null;
 }
 
-/** A language there are words for. */
+/** A language with translations. */
 export type Spoken = Exclude<Language, "system">;
 
 const known: Readonly<Record<Spoken, Known>> = {
@@ -21,15 +21,15 @@ const known: Readonly<Record<Spoken, Known>> = {
   zh: { name: "中文", page: "zh-CN", dates: "zh-CN", read: () => import("./chinese") },
 };
 
-/** All of them, as they are offered. */
+/** All languages, in display order. */
 export const languages = Object.entries(known).map(([code, { name }]) => ({ code: code as Spoken, name }));
 
-/** What is known of a language. */
+/** Returns the properties of a language. */
 export function languageOf(code: Spoken): Known {
   return known[code];
 }
 
-/** The one a system that says this of its language is best spoken to in; English where there is none of its own. */
+/** Returns the best language for a system language tag; English if there is no match. */
 export function languageLike(system: string): Spoken {
   return languages.find(({ code }) => system.toLowerCase().startsWith(code))?.code ?? "en";
 }

@@ -6,7 +6,7 @@ describe("a model that could not be tried", () => {
   it("is never told of a kept message or a retry, of which there is none in a test", () => {
     const provider = Object.keys(enErrors).filter((key) => key.startsWith("error.provider."));
     expect(provider.length).toBeGreaterThan(10);
-    // Neither can happen to one short message; a stopped one is not told of.
+    // Neither can happen with one short message; a cancelled one is not reported.
     const never = ["error.provider.context_too_long", "error.provider.cancelled"];
     for (const key of provider.filter((key) => !never.includes(key))) {
       const said = explainTest({ key: key.slice("error.".length), args: {}, retryable: false });

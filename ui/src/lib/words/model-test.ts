@@ -1,6 +1,6 @@
 /**
- * What is said when a model could not be tried. The same faults have other words than in the middle of work: no message
- * was sent that could have been kept, and what follows is another test and no retry.
+ * The words for a failed model test. The same errors need other words than during a turn: no message was sent that
+ * could have been kept, and the next action is another test, not a retry.
  */
 import type { ApiError } from "$lib/ipc/types";
 import { type WordKey, explain, t } from "./words.svelte";
@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<string, WordKey>> = {
   "provider.untrusted": "error.model.test.untrusted",
 };
 
-/** Why a model could not be tried, and what to do. */
+/** Explains why a model test failed, and how to fix it. */
 export function explainTest(error: ApiError): string {
   const key = WORDS[error.key];
   return key === undefined ? explain(error) : t(key, error.args);

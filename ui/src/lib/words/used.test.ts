@@ -5,12 +5,12 @@ import enChats from "@words/en/chats.json";
 import enErrors from "@words/en/errors.json";
 import enUi from "@words/en/ui.json";
 
-/** Keys that Rust puts together, by what they begin with. All others are somewhere as they are. */
+/** Prefixes of keys that Rust assembles. All others appear literally. */
 const MADE_IN_RUST = ["error.command.misused.", "taskdesk.when."];
 
 const ROOT = join(import.meta.dirname, "../../../..");
 
-/** The sources of the product below a folder, tests not counted, as one text. */
+/** Returns the product's sources below a folder as one text, without tests. */
 function sources(folder: string, kind: RegExp): string {
   return readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && kind.test(entry.name) && !/\.test\.ts$|^tests\.rs$/.test(entry.name))
@@ -27,14 +27,14 @@ const written = (text: string): Set<string> =>
   new Set([...text.matchAll(/["'`]([\w.-]+)["'`]/g)].map(([, key]) => key ?? ""));
 const inPage = written(page);
 const inRust = written(rust);
-// A placeholder stands for one part of a key, never for more.
+// A placeholder replaces exactly one part of a key.
 const made = [...page.matchAll(/`([\w.-]*\.[\w.-]*\$\{[^`]*)`/g)]
   .map(([, template]) => (template ?? "").split(/\$\{[^}]*\}/))
   .filter((parts) => parts.every((part) => /^[\w.-]*$/.test(part)))
   .map((parts) => new RegExp(`^${parts.map((part) => part.replaceAll(".", "\\.")).join("[^.]+")}$`));
 
 function isUsed(key: string): boolean {
-  // Counted things are asked for without their form.
+  // Plural keys are used without their form suffix.
   const forms = [key, key.replace(/\.(?:one|other)$/, "")];
   if (MADE_IN_RUST.some((beginning) => key.startsWith(beginning))) return true;
   if (inRust.has(key.replace(/^error\./, "")) || inRust.has(key)) return true;

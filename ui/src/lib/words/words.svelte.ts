@@ -1,6 +1,6 @@
 /**
- * The words a person sees, in the chosen language. The catalogue is the one Rust uses too; its keys are typed
- * from the English files, so that a missing word does not compile.
+ * The displayed words, in the chosen language. Rust uses the same catalogue; its keys are typed from the English files,
+ * so that a missing word does not compile.
  */
 import enErrors from "@words/en/errors.json";
 import enUi from "@words/en/ui.json";
@@ -9,42 +9,42 @@ import { type Spoken, languageLike, languageOf } from "./languages";
 
 /** A key of the catalogue. */
 export type WordKey = keyof typeof enUi | keyof typeof enErrors;
-/** Keys that come in a form for one and a form for more. */
+/** Keys with a singular and a plural form. */
 export type CountKey = { [K in WordKey]: K extends `${infer Base}.one` ? Base : never }[WordKey];
-/** What placeholders stand for. */
+/** The values of placeholders. */
 export type WordArgs = Record<string, string | number>;
 
-/** The words of a language by their keys. */
+/** The words of a language by key. */
 type Catalogue = Readonly<Record<string, string>>;
 
 const english: Catalogue = { ...enErrors, ...enUi };
-// English is there from the start, as what there is until another language has come.
+// English is loaded from the start, as the fallback until another language has loaded.
 const catalogues: Partial<Record<Spoken, Catalogue>> = { en: english };
 
 let spoken = $state<Spoken>("en");
 let wanted: Spoken = "en";
 
-/** The language in use. */
+/** Returns the current language. */
 export function language(): Spoken {
   return spoken;
 }
 
-/** The language of this system. */
+/** Returns the system's language. */
 export function systemLanguage(): Spoken {
   return languageLike(navigator.language);
 }
 
-/** The words of a language by their keys, whichever is spoken. */
+/** Returns the words of a language by key, whichever is in use. */
 export async function wordsOf(wanted: Spoken): Promise<Catalogue> {
   return (await languageOf(wanted).read?.())?.default ?? english;
 }
 
-/** Changes the language of everything that is shown, at once; the first time its words are loaded. */
+/** Changes the language of the page at once; loads its words the first time. */
 export async function speak(next: Spoken): Promise<void> {
   wanted = next;
   if (!catalogues[next]) {
     catalogues[next] = await wordsOf(next);
-    // Meanwhile another one was chosen.
+    // Another language was chosen in the meantime.
     if (wanted !== next) return;
   }
   spoken = next;
@@ -55,49 +55,49 @@ function words(): Catalogue {
   return catalogues[spoken] ?? english;
 }
 
-/** Stands between the items of a list the core names: the reader's language has its own separator. */
+/** The separator of list items from the core; each language replaces it with its own. */
 const BETWEEN = "\u001f";
 
-/** Fills `{name}` placeholders; unknown ones stay as they are. */
+/** Replaces `{name}` placeholders; unknown ones stay. */
 export function fill(template: string, args: WordArgs): string {
   const filled = template.replace(/\{(\w+)\}/g, (whole, name: string) => String(args[name] ?? whole));
   return filled.replaceAll(BETWEEN, words()["list.comma"] ?? ", ");
 }
 
-/** The words for a key. */
+/** Returns the words for a key. */
 export function t(key: WordKey, args: WordArgs = {}): string {
   return fill(words()[key] ?? key, args);
 }
 
-/** The words for a key in English, by which it is found too. */
+/** Returns the English words for a key, which also match searches. */
 export function inEnglish(key: WordKey): string {
   return english[key] ?? key;
 }
 
-/** The words for a number of things, `{n}` being the number as it is written in the language. */
+/** Returns the words for a number of things; `{n}` is the number formatted for the language. */
 export function tn(key: CountKey, n: number, args: WordArgs = {}): string {
   const form = new Intl.PluralRules(spoken).select(n) === "one" ? "one" : "other";
   const written = new Intl.NumberFormat(spoken).format(n);
   return fill(words()[`${key}.${form}`] ?? key, { n: written, ...args });
 }
 
-/** The words for a key that comes from the core; null when the catalogue does not know it. */
+/** Returns the words for a key from the core; null if the catalogue lacks it. */
 export function lookUp(key: string, args: WordArgs = {}): string | null {
   const template = words()[key];
   return template === undefined ? null : fill(template, args);
 }
 
-/** Sentences one after the other, with between them what the language has there. What is not said is left out. */
+/** Joins sentences with the language's separator, leaving out nulls. */
 export function sentences(...said: readonly (string | null)[]): string {
   return said.filter((sentence) => sentence !== null && sentence !== "").join(t("list.sentence"));
 }
 
-/** What an error says. An unknown one says so and shows its key. */
+/** Returns the message of an error. An unknown error says so and shows its key. */
 export function explain(error: ApiError): string {
   return lookUp(`error.${error.key}`, error.args) ?? t("error.unknown", { key: error.key });
 }
 
-/** What an error says happened, without what was kept and what to do: for a line that has room for no more. */
+/** Returns only the first part of an error's message, without the consequences and the advice, for a single row. */
 export function explainBriefly(error: ApiError): string {
   const text = explain(error);
   return /^.+?(?:\.(?=\s|$)|。)/.exec(text)?.[0] ?? text;

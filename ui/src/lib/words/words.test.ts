@@ -21,7 +21,7 @@ describe("words", () => {
   it("exist in both languages with the same placeholders", () => {
     expect(Object.keys(allWords.zh).sort()).toEqual(Object.keys(allWords.en).sort());
     for (const [key, words] of Object.entries(allWords.en)) {
-      // Which words of a count need the number differs between languages.
+      // Languages differ in which plural forms use the number.
       if (/\.(one|other)$/.test(key)) continue;
       expect(placeholders(allWords.zh[key] ?? ""), key).toEqual(placeholders(words));
     }
