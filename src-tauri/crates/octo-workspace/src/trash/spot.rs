@@ -81,8 +81,7 @@ impl Spot {
         let parent = rustix::fs::open(&real, flags, Mode::empty())?;
         // Between the two checks a parent folder may have been swapped for a link.
         let (held, named) = (rustix::fs::fstat(&parent)?, fs::symlink_metadata(&real)?);
-        #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
-        let same = u64::try_from(held.st_dev).is_ok_and(|device| device == named.dev())
+        let same = device(held.st_dev) == Some(named.dev())
             && held.st_ino == named.ino()
             && real.canonicalize()? == real;
         if !same {
@@ -102,9 +101,7 @@ impl Spot {
             FileType::Fifo | FileType::Socket => FoundKind::Special,
             FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => FoundKind::Device,
         };
-        #[expect(clippy::useless_conversion, reason = "the widths differ between systems")]
-        let device = u64::try_from(stat.st_dev).unwrap_or_default();
-        Ok(Found { kind, device, inode: stat.st_ino })
+        Ok(Found { kind, device: device(stat.st_dev).unwrap_or_default(), inode: stat.st_ino })
     }
 
     /// Moves the object to an unused path of Octo's own.
@@ -121,6 +118,12 @@ impl Spot {
     pub(super) fn rename(&self, other: &Self) -> io::Result<()> {
         move_fresh(&self.parent, &self.name, &other.parent, &other.name)
     }
+}
+
+/// Returns the number of a device, whose width and sign differ between systems. `None` if it is negative.
+#[cfg(unix)]
+fn device(number: impl TryInto<u64>) -> Option<u64> {
+    number.try_into().ok()
 }
 
 /// Renames without ever replacing an existing path.
