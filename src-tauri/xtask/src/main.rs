@@ -5,6 +5,7 @@ mod bench;
 mod bindings;
 mod bundle;
 mod notices;
+mod platforms;
 mod project;
 mod release;
 mod setup;
@@ -31,6 +32,8 @@ enum Task {
     App,
     /// Install missing tools and run every check.
     Test(test::Choice),
+    /// Install missing tools and check the headless crates for Windows and macOS.
+    Platforms,
     /// Run the large test campaigns in full.
     Soak,
     /// Measure an optimised build and print the figures as a table.
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
     let outcome = Project::find().and_then(|project| match arguments.task {
         Task::App => app::run(&project, &mut steps),
         Task::Test(choice) => test::run(&project, &mut steps, &choice),
+        Task::Platforms => platforms::run(&project, &mut steps),
         Task::Soak => soak::run(&project, &mut steps),
         Task::Bench(choice) => bench::run(&project, &mut steps, &choice),
         Task::Types => bindings::write(&project, &mut steps),

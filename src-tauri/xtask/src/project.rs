@@ -4,6 +4,7 @@ use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
 use std::{
     env,
+    ffi::OsStr,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -56,8 +57,15 @@ impl Project {
 
     /// Creates a cargo command in the checkout.
     pub(crate) fn cargo<const N: usize>(&self, arguments: [&str; N]) -> Command {
-        let mut command = Command::new(cargo());
-        command.args(arguments).current_dir(&self.root);
+        let mut command = self.program(cargo());
+        command.args(arguments);
+        command
+    }
+
+    /// Creates a command that runs cargo in the checkout.
+    pub(crate) fn program(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root);
         // Set by the cargo that runs this program, and wrong for the cargo it starts.
         for inherited in ["CARGO_MANIFEST_DIR", "CARGO_PKG_NAME", "CARGO_PKG_VERSION", "TS_RS_EXPORT_DIR"] {
             command.env_remove(inherited);

@@ -1,5 +1,9 @@
 //! Brings a machine from "has Rust and Node" to "can build and test Octo".
 
+mod platforms;
+
+pub(crate) use platforms::{platforms, zigbuild};
+
 use crate::{
     notices,
     project::{Project, answers, tool},
@@ -199,18 +203,23 @@ fn tools(project: &Project, purpose: Purpose) -> Result<()> {
     if purpose != Purpose::Test {
         return Ok(());
     }
-    for component in ["fmt", "clippy"] {
-        if !answers(project.cargo([component, "--version"])) {
-            let name = if component == "fmt" { "rustfmt" } else { component };
-            steps::run(&mut command("rustup", &["component", "add", name]))
-                .with_context(|| format!("cargo {component} is missing"))?;
-        }
-    }
+    component(project, "fmt")?;
+    component(project, "clippy")?;
     if !answers(project.cargo(["nextest", "--version"])) {
         let mut install = project.cargo(["install", "cargo-nextest", "--locked"]);
         steps::run(&mut install).context("cargo-nextest runs the tests")?;
     }
     Ok(())
+}
+
+/// Installs cargo's rustfmt or clippy.
+fn component(project: &Project, component: &str) -> Result<()> {
+    if answers(project.cargo([component, "--version"])) {
+        return Ok(());
+    }
+    let name = if component == "fmt" { "rustfmt" } else { component };
+    steps::run(&mut command("rustup", &["component", "add", name]))
+        .with_context(|| format!("cargo {component} is missing"))
 }
 
 fn node() -> Result<()> {
@@ -260,32 +269,57 @@ fn installed(folder: &Path, install: impl FnOnce() -> Command) -> Result<()> {
 /// continuous integration they fail.
 fn pages(project: &Project) -> Result<()> {
     let list = project.root.join("src-tauri/crates/octo-browser/tests/chromium/miniwob/requirements.txt");
-    let wanted = fs::read(&list).with_context(|| list.display().to_string())?;
     let folder = project.target.join("tmp").join("miniwob");
-    // Written last: an interrupted download is repeated.
+    fetched(&list, &folder, || {
+        let mut fetch = pip("download");
+        fetch.arg("--dest").arg(&folder).arg("--requirement").arg(&list);
+        if let Err(error) = steps::run(&mut fetch) {
+            say(&format!(
+                "the pages of MiniWoB++ could not be fetched, and their tests are left out: {error:#}"
+            ));
+            return Ok(Fetch::Unavailable);
+        }
+        let wheel = fs::read_dir(&folder)?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
+            .context("pip fetched no wheel")?;
+        let mut unpack = command("python3", &["-m", "zipfile", "--extract"]);
+        steps::run(unpack.arg(&wheel).arg(&folder))?;
+        Ok(Fetch::Complete)
+    })
+}
+
+/// The outcome of a fetch that may fail.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fetch {
+    Complete,
+    Unavailable,
+}
+
+/// Fetches the packages of a list into an empty folder, unless the folder holds those of the same list.
+fn fetched(list: &Path, folder: &Path, fetch: impl FnOnce() -> Result<Fetch>) -> Result<()> {
+    let wanted = fs::read(list).with_context(|| list.display().to_string())?;
+    // Written last: a fetch that was cut off starts again.
     let stamp = folder.join("fetched");
     if fs::read(&stamp).is_ok_and(|fetched| fetched == wanted) {
-        say("the pages of MiniWoB++ are there");
+        say("the packages are those of the list");
         return Ok(());
     }
     if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        fs::remove_dir_all(folder).with_context(|| folder.display().to_string())?;
     }
-    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-    let mut fetch = command("python3", &["-m", "pip", "download", "--quiet", "--disable-pip-version-check"]);
-    fetch.args(["--no-input", "--no-deps", "--only-binary", ":all:", "--require-hashes"]);
-    fetch.arg("--dest").arg(&folder).arg("--requirement").arg(&list);
-    if let Err(error) = steps::run(&mut fetch) {
-        say(&format!("the pages of MiniWoB++ could not be fetched, and their tests are left out: {error:#}"));
-        return Ok(());
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    match fetch()? {
+        Fetch::Complete => fs::write(&stamp, wanted).with_context(|| stamp.display().to_string()),
+        Fetch::Unavailable => Ok(()),
     }
-    let wheel = fs::read_dir(&folder)?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .find(|path| path.extension().is_some_and(|extension| extension == "whl"))
-        .context("pip fetched no wheel")?;
-    let mut unpack = command("python3", &["-m", "zipfile", "--extract"]);
-    steps::run(unpack.arg(&wheel).arg(&folder))?;
-    fs::write(&stamp, wanted).with_context(|| stamp.display().to_string())
+}
+
+/// Returns a command of pip that takes only wheels, checks their hashes and runs none of their code.
+fn pip(subcommand: &str) -> Command {
+    let mut pip = command("python3", &["-m", "pip", subcommand, "--quiet", "--disable-pip-version-check"]);
+    pip.args(["--no-input", "--no-deps", "--only-binary", ":all:", "--require-hashes"]);
+    pip
 }
 
 fn command(program: &str, arguments: &[&str]) -> Command {

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: runs every check.
 
 use crate::{
-    bindings,
+    bindings, platforms,
     project::Project,
     setup::{self, Purpose},
     steps::{Steps, say},
@@ -37,6 +37,7 @@ pub(crate) fn run(project: &Project, steps: &mut Steps, choice: &Choice) -> Resu
     let mut clippy = project.workspace(["clippy", "--all-targets"]);
     clippy.args(["--", "--deny", "warnings"]);
     steps.run("clippy", clippy)?;
+    platforms::run(project, steps)?;
     steps.run("test build", build(project))?;
     bindings::check(project, steps)?;
     steps.run("doc tests", project.workspace(["test", "--quiet", "--doc"]))?;
