@@ -86,6 +86,6 @@ impl Words {
 /// Whether this process does what is done unattended.
 async fn is_in_charge(octo: &Octo) -> Result<bool, ApiError> {
     let shared = octo.shared();
-    let lease = shared.store.read(|reader| reader.schedule_lease()).await.map_err(ApiError::from)?;
+    let lease = shared.store.read(|reader| reader.schedule_lease()).await?;
     Ok(lease.is_some_and(|lease| lease.token == shared.lease.token))
 }

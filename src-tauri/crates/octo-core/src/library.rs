@@ -147,7 +147,7 @@ impl Library {
 
     /// How it is.
     pub(crate) async fn state(&self) -> Result<LibraryState, ApiError> {
-        let waiting = self.0.store.read(|reader| reader.suggestions()).await.map_err(ApiError::from)?;
+        let waiting = self.0.store.read(|reader| reader.suggestions()).await?;
         let suggestions = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
         Ok(LibraryState { revision: self.0.revision.load(Ordering::Relaxed), suggestions })
     }
@@ -170,7 +170,7 @@ impl Library {
         if let Some(folder) = &folder {
             self.watch_project(folder);
         }
-        let choices = self.0.store.read(|reader| reader.skill_choices()).await.map_err(ApiError::from)?;
+        let choices = self.0.store.read(|reader| reader.skill_choices()).await?;
         let roots = self.roots(folder.as_deref());
         blocking(move || {
             let accepted = |skill: &Skill| {

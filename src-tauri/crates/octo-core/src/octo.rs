@@ -134,7 +134,7 @@ impl Octo {
             octo_workspace::private_folder(&home).map_err(|error| {
                 ApiError::new("start.home_unwritable").arg("home", home.display()).detail(error)
             })?;
-            let store = Store::open(&home).map_err(ApiError::from)?;
+            let store = Store::open(&home)?;
             // Only now: whoever moves a home keeps everybody from opening it meanwhile.
             residence::must_not_have_moved(&home)?;
             // Documents are read without them too, as far as Octo's own readers go.
@@ -160,7 +160,7 @@ impl Octo {
         let mut remarks = config.settled.remarks.clone();
         remarks.extend(mending::mend_settings(&store, &config.home, keys.state()).await?);
         remarks.extend(dating::doubted(&store).await?);
-        let state = store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
+        let state = store.read(|reader| reader.settings_state()).await?;
         let searching = Arc::new(Searching::new(keys.clone(), &state.settings.search));
         let chats = Chats::new(keys.clone(), &state.settings.chats);
         let (presets, warnings) = Presets::load(&config.home.join("presets.json"));
@@ -251,7 +251,7 @@ impl Octo {
         for source in resumes_at_start(self.shared.config.source) {
             let source = *source;
             let unfinished = self.shared.store.read(move |reader| reader.unfinished_sessions(source));
-            for session in unfinished.await.map_err(ApiError::from)? {
+            for session in unfinished.await? {
                 if let Err(error) = self.session(session).await {
                     tracing::warn!(%session, %error, "an open turn is not gone on with");
                 }
@@ -388,12 +388,12 @@ impl Octo {
             Topic::Session { id } => Ok(Snapshot::Session(Box::new(self.session_snapshot(id).await?))),
             Topic::Sessions => {
                 let list = self.shared.store.read(|reader| reader.list_snapshot(SNAPSHOT_SESSIONS));
-                let list = list.await.map_err(ApiError::from)?;
+                let list = list.await?;
                 Ok(Snapshot::Sessions { seq: list.seq, sessions: list.sessions, total: list.total })
             }
             Topic::Trash => {
                 let read = self.shared.store.read(|reader| reader.trash_snapshot()).await;
-                let (seq, totals) = read.map_err(ApiError::from)?;
+                let (seq, totals) = read?;
                 Ok(Snapshot::Trash { seq, totals })
             }
             Topic::Settings => {

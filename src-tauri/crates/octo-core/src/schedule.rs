@@ -148,7 +148,7 @@ impl Schedule {
 
     /// What runs may cost that an earlier process began: known before their sessions go on.
     pub(crate) async fn take_up(shared: &Shared) -> Result<(), ApiError> {
-        let open = shared.store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
+        let open = shared.store.read(|reader| reader.open_runs()).await?;
         for row in open {
             if let Some(session) = row.run.session {
                 shared.schedule.limit(session, row.budget);

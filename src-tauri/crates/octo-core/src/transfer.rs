@@ -73,7 +73,7 @@ impl Outgoing {
             let context = reader.context_of(session)?.into_iter().map(|message| message.id).collect();
             Ok((info, reader.whole(session)?, context))
         });
-        let (info, page, context): (_, _, Vec<MessageId>) = read.await.map_err(ApiError::from)?;
+        let (info, page, context): (_, _, Vec<MessageId>) = read.await?;
         let mut secrets = shared.models.secrets().await?;
         secrets.extend(shared.searching.secrets().await?);
         secrets.extend(shared.chats.secrets().await?);

@@ -147,7 +147,7 @@ impl HomeTrash {
         })
         .await?;
         if sweep == Sweep::All {
-            let known = self.store.read(|reader| reader.trash_files()).await.map_err(ApiError::from)?;
+            let known = self.store.read(|reader| reader.trash_files()).await?;
             let files = self.files.clone();
             let missing = move || Ok(known.into_iter().filter(|id| !files.holds(*id)).collect::<Vec<_>>());
             gone.extend(blocking(missing).await?);
@@ -155,7 +155,7 @@ impl HomeTrash {
         for batch in rows.chunks(BATCH) {
             let batch = batch.to_vec();
             let ids: Vec<TrashId> = batch.iter().map(|row| row.entry.id).collect();
-            self.store.write(move |tx| tx.trash_add(&batch)).await.map_err(ApiError::from)?;
+            self.store.write(move |tx| tx.trash_add(&batch)).await?;
             let files = self.files.clone();
             blocking(move || {
                 ids.into_iter().for_each(|id| files.taken_in(id));
@@ -164,7 +164,7 @@ impl HomeTrash {
             .await?;
         }
         if !gone.is_empty() {
-            self.store.write(move |tx| tx.trash_drop(&gone)).await.map_err(ApiError::from)?;
+            self.store.write(move |tx| tx.trash_drop(&gone)).await?;
         }
         Ok(())
     }

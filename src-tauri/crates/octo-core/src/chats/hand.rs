@@ -51,7 +51,7 @@ enum Taken {
 pub(super) async fn all(octo: &Octo, line: &Line, held: &mut Held) -> Result<(), ApiError> {
     let store = &octo.shared().store;
     let mut waiting: HashSet<i64> = HashSet::new();
-    let letters = store.read(|reader| reader.letters(LETTERS)).await.map_err(ApiError::from)?;
+    let letters = store.read(|reader| reader.letters(LETTERS)).await?;
     let before = std::mem::take(&mut held.0);
     for letter in letters {
         let (key, of) = (letter.key, letter.chat);
@@ -59,7 +59,7 @@ pub(super) async fn all(octo: &Octo, line: &Line, held: &mut Held) -> Result<(),
             continue;
         }
         // Read for each: the one before it may have led the chat elsewhere, and somebody may be shut out meanwhile.
-        let chat = store.read(move |reader| reader.chat(of)).await.map_err(ApiError::from)?;
+        let chat = store.read(move |reader| reader.chat(of)).await?;
         // Of another bot than the one that is connected now there is nobody to answer.
         if let Some(chat) = chat.filter(|chat| line.is_of(chat)) {
             let talk = Talk { octo, line, chat: &chat };
@@ -73,7 +73,7 @@ pub(super) async fn all(octo: &Octo, line: &Line, held: &mut Held) -> Result<(),
                 continue;
             }
         }
-        store.write(move |tx| tx.letter_done(key)).await.map_err(ApiError::from)?;
+        store.write(move |tx| tx.letter_done(key)).await?;
     }
     Ok(())
 }
@@ -184,7 +184,7 @@ impl Talk<'_> {
         // While files came somebody may have been shut out.
         let chat = self.chat.key;
         let known_still = self.octo.shared().store.read(move |reader| reader.chat(chat)).await;
-        if known_still.map_err(ApiError::from)?.is_none() {
+        if known_still?.is_none() {
             return Ok(());
         }
         match known {
@@ -220,7 +220,7 @@ impl Talk<'_> {
     async fn lead(&self, session: Option<SessionId>, told: u64) -> Result<(), ApiError> {
         let chat = self.chat.key;
         let led = self.octo.shared().store.write(move |tx| tx.lead_chat(chat, session, told)).await;
-        led.map_err(ApiError::from)?;
+        led?;
         self.octo.shared().chats.led().notify_one();
         Ok(())
     }
@@ -266,7 +266,7 @@ impl Talk<'_> {
         let topic = octo_protocol::Topic::Session { id };
         // What it did before is not told again.
         let told = self.octo.shared().store.read(move |reader| reader.topic_seq(&topic)).await;
-        self.lead(Some(id), told.map_err(ApiError::from)?).await?;
+        self.lead(Some(id), told?).await?;
         Ok(words.fill("chat.opened", &[("title", &info.title)]))
     }
 
@@ -277,7 +277,7 @@ impl Talk<'_> {
             return Ok(());
         };
         let page = self.octo.shared().store.read(move |reader| reader.page(info.id, None, 100)).await;
-        let messages = page.map_err(ApiError::from)?.messages;
+        let messages = page?.messages;
         let said = |message: &&octo_protocol::Message| {
             message.role == Role::Assistant && !message.text().trim().is_empty()
         };
@@ -318,7 +318,7 @@ impl Talk<'_> {
             return Ok(None);
         };
         let snapshot = self.octo.shared().store.read(move |reader| reader.snapshot(info.id, 1)).await;
-        let questions = snapshot.map_err(ApiError::from)?.map(|snapshot| snapshot.questions);
+        let questions = snapshot?.map(|snapshot| snapshot.questions);
         let option =
             questions.into_iter().flatten().find(|question| question.id == wanted).and_then(|question| {
                 match question.ask {

@@ -99,7 +99,7 @@ impl Chats {
     /// # Errors
     /// Those of the store.
     pub(super) async fn look(shared: &Shared) -> Result<(), ApiError> {
-        let stored = shared.store.read(|reader| reader.settings()).await.map_err(ApiError::from)?;
+        let stored = shared.store.read(|reader| reader.settings()).await?;
         shared.chats.follow(&stored.chats);
         Ok(())
     }
@@ -112,7 +112,7 @@ impl Chats {
     /// How they are.
     pub(crate) async fn state(shared: &Shared) -> Result<ChatState, ApiError> {
         let rows = shared.store.read(|reader| reader.chats(ChatService::Telegram));
-        let rows = rows.await.map_err(ApiError::from)?;
+        let rows = rows.await?;
         let account = shared.chats.telegram().and_then(|telegram| telegram.bot).map(|bot| bot.id);
         let people = rows.into_iter().filter(|row| Some(&row.account) == account.as_ref()).map(|row| {
             PairedPerson { key: row.key, service: row.service, name: row.name, paired_at: row.paired_at }
@@ -248,7 +248,7 @@ impl Chats {
             let who = (stranger.person.as_str(), stranger.name.as_str());
             tx.pair(ChatService::Telegram, &stranger.account, who, now()).map(Some)
         });
-        let row = paired.await.map_err(ApiError::from)?;
+        let row = paired.await?;
         let row = row.ok_or_else(|| ApiError::new("chat.code_unknown"))?;
         shared.chats.changed();
         Self::tell(shared);

@@ -152,7 +152,7 @@ impl Teller {
         };
         let mut wait = Wait::ForNews;
         let chats = octo.shared().store.read(|reader| reader.chats(ChatService::Telegram)).await;
-        for chat in chats.map_err(ApiError::from)?.into_iter().filter(|chat| line.is_of(chat)) {
+        for chat in chats?.into_iter().filter(|chat| line.is_of(chat)) {
             let Some(session) = chat.session else { continue };
             self.followed.insert(session);
             let key = chat.key;
@@ -177,7 +177,7 @@ impl Teller {
         session: SessionId,
     ) -> Result<bool, ApiError> {
         let read = octo.shared().store.read(move |reader| Ok((reader.session(session)?, reader.chat(chat)?)));
-        let (Some(info), Some(row)) = read.await.map_err(ApiError::from)? else { return Ok(false) };
+        let (Some(info), Some(row)) = read.await? else { return Ok(false) };
         if info.status != SessionStatus::Running || row.at_desk {
             return Ok(false);
         }
@@ -211,14 +211,14 @@ async fn tell(
             Sending::Done | Sending::Doubtful => {}
         }
         let at_desk = chat.at_desk;
-        store.write(move |tx| tx.chat_told(key, session, seq, at_desk)).await.map_err(ApiError::from)?;
+        store.write(move |tx| tx.chat_told(key, session, seq, at_desk)).await?;
         (chat.told, chat.telling) = (seq, None);
     }
     let topic = Topic::Session { id: session };
     loop {
         let from = chat.told;
         let events = store.read(move |reader| reader.events_since(&topic, from, BATCH)).await;
-        let events = events.map_err(ApiError::from)?;
+        let events = events?;
         let Some(last) = events.last().map(|envelope| envelope.seq) else { return Ok(Sending::Done) };
         for envelope in events {
             let mut posts = match told(&envelope.event, words) {
@@ -233,7 +233,7 @@ async fn tell(
                 }
                 Told::Answer(message) => {
                     let read = store.read(move |reader| reader.message(session, message)).await;
-                    let message = read.map_err(ApiError::from)?;
+                    let message = read?;
                     message.map(|message| telling::answer(&message, words)).unwrap_or_default()
                 }
                 Told::Say(posts) => posts,
@@ -248,7 +248,7 @@ async fn tell(
             let seq = envelope.seq;
             // On the disk itself: a power cut must not have it said twice.
             let telling = store.write_through(move |tx| tx.chat_telling(key, session, seq)).await;
-            if !telling.map_err(ApiError::from)? {
+            if !telling? {
                 // It goes on with another session by now, or its person was shut out.
                 return Ok(Sending::Done);
             }
@@ -258,7 +258,7 @@ async fn tell(
             match sending {
                 Sending::Done => {
                     let told = store.write(move |tx| tx.chat_told(key, session, seq, at_desk)).await;
-                    if !told.map_err(ApiError::from)? {
+                    if !told? {
                         return Ok(Sending::Done);
                     }
                     chat.told = seq;
@@ -267,7 +267,7 @@ async fn tell(
                     // Nothing is on its way any more.
                     let before = seq.saturating_sub(1);
                     let told = store.write(move |tx| tx.chat_told(key, session, before, at_desk)).await;
-                    told.map_err(ApiError::from)?;
+                    told?;
                     return Ok(Sending::NotYet(wait));
                 }
                 Sending::Doubtful => return Ok(Sending::Doubtful),
@@ -275,7 +275,7 @@ async fn tell(
         }
         let at_desk = chat.at_desk;
         let told = store.write(move |tx| tx.chat_told(key, session, last, at_desk)).await;
-        if !told.map_err(ApiError::from)? {
+        if !told? {
             return Ok(Sending::Done);
         }
         chat.told = last;

@@ -79,7 +79,7 @@ impl Library {
         .await?;
         let file = written.file.clone();
         let stored = self.0.store.write(move |tx| tx.memory_written(&file, by, now())).await;
-        stored.map_err(ApiError::from)?;
+        stored?;
         self.changed();
         self.memory(written.file).await
     }

@@ -24,8 +24,7 @@ impl Library {
     /// All skills, as a folder sees them.
     pub(crate) async fn skills(&self, folder: Option<PathBuf>) -> Result<Skills, ApiError> {
         let shelf = self.shelf(folder).await?;
-        let counts =
-            self.0.store.read(|reader| reader.skill_version_counts()).await.map_err(ApiError::from)?;
+        let counts = self.0.store.read(|reader| reader.skill_version_counts()).await?;
         Ok(Skills { skills: shelf.cards(|skill| counts.get(skill).copied().unwrap_or_default()) })
     }
 
@@ -34,7 +33,7 @@ impl Library {
         let shelf = self.shelf_of(&wanted).await?;
         let of = wanted.clone();
         let versions = self.0.store.read(move |reader| reader.skill_versions(&of)).await;
-        let versions = versions.map_err(ApiError::from)?;
+        let versions = versions?;
         blocking(move || {
             let skill = shelf.find(&wanted)?;
             let count = u32::try_from(versions.len()).unwrap_or(u32::MAX);
@@ -68,7 +67,7 @@ impl Library {
     ) -> Result<(), ApiError> {
         self.shelf_of(&wanted).await?.find(&wanted)?;
         let written = self.0.store.write(move |tx| tx.switch_skill(&wanted, on, automatic)).await;
-        written.map_err(ApiError::from)?;
+        written?;
         self.changed();
         Ok(())
     }
@@ -89,7 +88,7 @@ impl Library {
 
     async fn trust(&self, wanted: SkillRef, print: String) -> Result<(), ApiError> {
         let written = self.0.store.write(move |tx| tx.accept_skill(&wanted, &print)).await;
-        written.map_err(ApiError::from)?;
+        written?;
         self.changed();
         Ok(())
     }
@@ -144,7 +143,7 @@ impl Library {
         }
         if let Some(before) = before {
             let kept = self.0.store.write(move |tx| tx.keep_skill_version(&of, &before, now())).await;
-            kept.map_err(ApiError::from)?;
+            kept?;
         }
         blocking(move || {
             octo_workspace::private_folder(&folder).map_err(|error| unwritable(&folder, &error))?;
@@ -156,7 +155,7 @@ impl Library {
     /// An earlier version.
     pub(crate) async fn version(&self, of: SkillRef, number: u32) -> Result<SkillText, ApiError> {
         let text = self.0.store.read(move |reader| reader.skill_version(&of, number)).await;
-        let text = text.map_err(ApiError::from)?.ok_or_else(|| ApiError::new("skills.version_gone"))?;
+        let text = text?.ok_or_else(|| ApiError::new("skills.version_gone"))?;
         Ok(SkillText { text })
     }
 

@@ -34,7 +34,7 @@ pub(crate) struct Proposal {
 impl Library {
     /// What waits for the person, newest first.
     pub(crate) async fn suggestions(&self) -> Result<Suggestions, ApiError> {
-        let rows = self.0.store.read(|reader| reader.suggestions()).await.map_err(ApiError::from)?;
+        let rows = self.0.store.read(|reader| reader.suggestions()).await?;
         Ok(Suggestions { suggestions: rows.into_iter().map(|row| self.shown(row)).collect() })
     }
 
@@ -84,7 +84,7 @@ impl Library {
         if base.as_deref() == Some(proposal.text.as_str()) {
             return Err(ApiError::new("skills.suggestion_same").arg("name", &read.name));
         }
-        let waiting = self.0.store.read(|reader| reader.suggestions()).await.map_err(ApiError::from)?;
+        let waiting = self.0.store.read(|reader| reader.suggestions()).await?;
         if waiting.len() >= WAITING && waiting.iter().all(|row| row.name != read.name) {
             return Err(ApiError::new("skills.suggestion_many").arg("most", WAITING));
         }
@@ -110,7 +110,7 @@ impl Library {
             base,
         };
         let kept = row.clone();
-        self.0.store.write(move |tx| tx.add_suggestion(&kept)).await.map_err(ApiError::from)?;
+        self.0.store.write(move |tx| tx.add_suggestion(&kept)).await?;
         self.changed();
         Ok(self.shown(row))
     }
@@ -126,7 +126,7 @@ impl Library {
 
     /// The person says what becomes of one.
     pub(crate) async fn answer(&self, id: SuggestionId, answer: SuggestionAnswer) -> Result<(), ApiError> {
-        let row = self.0.store.read(move |reader| reader.suggestion(id)).await.map_err(ApiError::from)?;
+        let row = self.0.store.read(move |reader| reader.suggestion(id)).await?;
         let Some(row) = row else { return Err(ApiError::new("skills.suggestion_gone")) };
         let of = SkillRef { name: row.name.clone(), origin: SkillOrigin::User, project: None };
         match answer {
@@ -147,10 +147,10 @@ impl Library {
             }
             SuggestionAnswer::Discard => {}
             SuggestionAnswer::Never => {
-                self.0.store.write(move |tx| tx.quiet_skill(&of)).await.map_err(ApiError::from)?;
+                self.0.store.write(move |tx| tx.quiet_skill(&of)).await?;
             }
         }
-        self.0.store.write(move |tx| tx.end_suggestion(id)).await.map_err(ApiError::from)?;
+        self.0.store.write(move |tx| tx.end_suggestion(id)).await?;
         self.changed();
         Ok(())
     }

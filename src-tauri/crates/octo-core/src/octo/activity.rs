@@ -66,7 +66,7 @@ impl Octo {
             let runs = reader.open_runs()?.into_iter().map(|row| row.run).collect();
             Ok(Known { runs, spent, ahead, places, tends, neighbours })
         });
-        Ok(state(&lines, &known.await.map_err(ApiError::from)?))
+        Ok(state(&lines, &known.await?))
     }
 
     /// Stops one thing that runs.

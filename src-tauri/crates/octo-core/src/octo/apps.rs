@@ -79,7 +79,7 @@ impl Octo {
 
     /// Settings, models and the keychain's state, as of the topic's number.
     pub(super) async fn settings_snapshot(&self) -> Result<(u64, SettingsSnapshot), ApiError> {
-        let state = self.shared.store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
+        let state = self.shared.store.read(|reader| reader.settings_state()).await?;
         let keychain = self.shared.models.keys().state();
         Ok((
             state.seq,
@@ -117,7 +117,7 @@ impl Octo {
             tx.emit(Topic::Settings, Event::SettingsChanged { snapshot })?;
             Ok(settings)
         });
-        let settings = written.await.map_err(ApiError::from)?;
+        let settings = written.await?;
         let before = self.shared.preferences();
         self.shared.models.follow(&settings);
         if before.proxy != settings.proxy || before.certificates != settings.certificates {

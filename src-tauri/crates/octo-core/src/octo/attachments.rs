@@ -54,7 +54,7 @@ impl Octo {
     /// to have the window read files.
     pub(super) async fn picture(&self, session: SessionId, path: String) -> Result<SessionPicture, ApiError> {
         let info = self.shared.store.read(move |reader| reader.session(session)).await;
-        let info = info.map_err(ApiError::from)?.ok_or_else(unknown_session)?;
+        let info = info?.ok_or_else(unknown_session)?;
         let reading = tokio::task::spawn_blocking(move || read_picture(&path, Path::new(&info.folder)));
         reading.await.map_err(|error| ApiError::new("internal").detail(error))?
     }

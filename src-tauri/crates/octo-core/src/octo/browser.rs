@@ -34,7 +34,7 @@ impl Octo {
             BrowserRequest::ExamineBrowser(_) => json(BrowserReport { checks: browser.examine().await }),
             BrowserRequest::ListSiteSecrets(_) => {
                 let settings = self.shared.store.read(|reader| reader.settings_state()).await;
-                let mut secrets = settings.map_err(ApiError::from)?.settings.site_secrets;
+                let mut secrets = settings?.settings.site_secrets;
                 secrets.sort_by(|one, other| (&one.site, &one.name).cmp(&(&other.site, &other.name)));
                 json(SiteSecrets { secrets })
             }
@@ -69,8 +69,7 @@ impl Octo {
             BrowserRequest::TakePage(call) => self.hand(call.session, PageHand::Person),
             BrowserRequest::GiveBackPage(call) => self.hand(call.session, PageHand::Agent),
             BrowserRequest::ListSites(_) => {
-                let rules =
-                    self.shared.store.read(|reader| reader.site_rules()).await.map_err(ApiError::from)?;
+                let rules = self.shared.store.read(|reader| reader.site_rules()).await?;
                 let mut sites: Vec<GrantedSite> =
                     rules.into_iter().map(|(folder, site)| GrantedSite { site, folder }).collect();
                 sites.sort_by(|one, other| (&one.site, &one.folder).cmp(&(&other.site, &other.folder)));
@@ -81,7 +80,7 @@ impl Octo {
                 let rule = Rule::Site { site };
                 let (scope, dropped) = (folder.clone(), rule.clone());
                 let written = self.shared.store.write(move |tx| tx.remove_rule(&scope, &dropped)).await;
-                written.map_err(ApiError::from)?;
+                written?;
                 // What runs in that folder must not go on with it.
                 let handles: Vec<_> = self.open.lock().await.values().cloned().collect();
                 for handle in handles {
@@ -96,8 +95,7 @@ impl Octo {
     }
 
     async fn site_secret(&self, name: &str) -> Result<Option<SiteSecret>, ApiError> {
-        let settings =
-            self.shared.store.read(|reader| reader.settings_state()).await.map_err(ApiError::from)?;
+        let settings = self.shared.store.read(|reader| reader.settings_state()).await?;
         Ok(settings.settings.site_secrets.into_iter().find(|secret| secret.name == name))
     }
 

@@ -43,13 +43,13 @@ impl Octo {
             ChatRequest::RemoveTelegram(_) => {
                 shared.chats.forget().await?;
                 let gone = shared.store.write(|tx| tx.forget_chats(ChatService::Telegram)).await;
-                gone.map_err(ApiError::from)?;
+                gone?;
                 json(self.set_telegram(|known| *known = None).await?)
             }
             ChatRequest::PairPerson(call) => json(Chats::pair(shared, &call.code).await?),
             ChatRequest::UnpairPerson(call) => {
                 let gone = shared.store.write(move |tx| tx.unpair(call.person)).await;
-                gone.map_err(ApiError::from)?;
+                gone?;
                 shared.chats.changed();
                 Chats::tell(shared);
                 json(Done {})

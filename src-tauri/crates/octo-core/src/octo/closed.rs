@@ -22,7 +22,7 @@ impl Octo {
 
     /// The person looks at a session now. One that another Octo works with stays unread until that is done with it.
     pub(super) async fn mark_read(&self, id: SessionId) -> Result<(), ApiError> {
-        let info = self.shared.store.read(move |reader| reader.session(id)).await.map_err(ApiError::from)?;
+        let info = self.shared.store.read(move |reader| reader.session(id)).await?;
         let info = info.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
         let is_read = info.read_at.is_some_and(|read_at| read_at >= info.updated_at);
         if is_read || info.source == Source::SubAgent {
@@ -37,7 +37,7 @@ impl Octo {
 
     /// A sub-agent's session goes where its parent goes, and has no line of its own in the list.
     pub(super) async fn must_be_own(&self, id: SessionId) -> Result<(), ApiError> {
-        let fork = self.shared.store.read(move |reader| reader.fork(id)).await.map_err(ApiError::from)?;
+        let fork = self.shared.store.read(move |reader| reader.fork(id)).await?;
         match fork {
             Some(fork) => Err(ApiError::new("fork.belongs").arg("title", fork.origin.title)),
             None => Ok(()),
@@ -46,7 +46,7 @@ impl Octo {
 
     /// Ends what the session's sub-agents do and lets go of them.
     async fn rest_forks(&self, id: SessionId) -> Result<(), ApiError> {
-        let forks = self.shared.store.read(move |reader| reader.forks(id)).await.map_err(ApiError::from)?;
+        let forks = self.shared.store.read(move |reader| reader.forks(id)).await?;
         for fork in forks {
             let handle = self.open.lock().await.get(&fork).cloned();
             if let Some(handle) = handle {
@@ -180,7 +180,7 @@ impl Octo {
             tx.release_lease(id, &holder.token)?;
             Ok(outcome)
         });
-        match outcome.await.map_err(ApiError::from)? {
+        match outcome.await? {
             LeaseOutcome::HeldBy(_) => Err(ApiError::new("session.in_use").code(ErrorCode::InUse)),
             _ => Ok(()),
         }

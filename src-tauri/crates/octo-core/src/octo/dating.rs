@@ -14,7 +14,7 @@ const FAR: Millis = 300 * OFF;
 
 /// What is to be said of a clock that may be wrong now, or have been when the newest of the sessions was stored.
 pub(super) async fn doubted(store: &Store) -> Result<Option<ApiError>, ApiError> {
-    let newest = store.read(|reader| reader.newest_change()).await.map_err(ApiError::from)?;
+    let newest = store.read(|reader| reader.newest_change()).await?;
     Ok(newest.and_then(|newest| said(newest, Timestamp::now().as_millisecond(), &TimeZone::system())))
 }
 

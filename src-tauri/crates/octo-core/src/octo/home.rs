@@ -34,8 +34,7 @@ impl Octo {
 
     async fn measure(&self) -> Result<HomeSizes, ApiError> {
         let home = self.shared.config.home.clone();
-        let sessions =
-            self.shared.store.read(|reader| reader.session_count()).await.map_err(ApiError::from)?;
+        let sessions = self.shared.store.read(|reader| reader.session_count()).await?;
         let path = home.clone();
         let parts = blocking(move || {
             measure_home(&home)

@@ -13,7 +13,7 @@ impl Octo {
         match request {
             LedgerRequest::CallsOfTurn(call) => {
                 let calls = store.read(move |reader| reader.calls_billed(call.turn)).await;
-                json(BilledCalls { calls: calls.map_err(ApiError::from)? })
+                json(BilledCalls { calls: calls? })
             }
             LedgerRequest::ReportSpending(call) => {
                 let report = store.read(move |reader| {
@@ -24,7 +24,7 @@ impl Octo {
                         above: reader.above_ideal(call.from, call.to)?,
                     })
                 });
-                json(report.await.map_err(ApiError::from)?)
+                json(report.await?)
             }
         }
     }

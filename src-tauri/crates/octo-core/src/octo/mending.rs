@@ -15,7 +15,7 @@ pub(super) async fn mend_settings(
     home: &Path,
     keychain: KeychainState,
 ) -> Result<Option<ApiError>, ApiError> {
-    let unreadable = store.read(|reader| reader.unreadable_settings()).await.map_err(ApiError::from)?;
+    let unreadable = store.read(|reader| reader.unreadable_settings()).await?;
     let Some(text) = unreadable else { return Ok(None) };
     let settings = readable(&text);
     // Named by what it holds: the same text, met again after a failed start, is one file.
@@ -36,7 +36,7 @@ pub(super) async fn mend_settings(
         tx.emit(Topic::Settings, Event::SettingsChanged { snapshot })?;
         Ok(())
     });
-    stored.await.map_err(ApiError::from)?;
+    stored.await?;
     tracing::warn!(path = %path.display(), "settings that cannot be read were put aside");
     Ok(Some(ApiError::new("start.settings_aside").arg("path", path.display())))
 }

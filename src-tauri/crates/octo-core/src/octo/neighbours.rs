@@ -77,12 +77,7 @@ impl Octo {
     /// The sessions other living processes work in.
     pub(super) async fn neighbours(&self) -> Result<Vec<NeighbourWork>, ApiError> {
         let token = self.shared.lease.token.clone();
-        let mut works = self
-            .shared
-            .store
-            .read(move |reader| reader.work_of_neighbours(&token))
-            .await
-            .map_err(ApiError::from)?;
+        let mut works = self.shared.store.read(move |reader| reader.work_of_neighbours(&token)).await?;
         works.retain(|work| {
             (work.turn.is_some() || !work.commands.is_empty()) && probe(&work.holder) == Life::Alive
         });
@@ -112,7 +107,7 @@ impl Octo {
         let works = self.neighbours().await?;
         let work = works.iter().find(|work| work.info.id == session);
         let Some(wish) = work.and_then(of) else { return Ok(Asked::Nobody) };
-        self.shared.store.write(move |tx| tx.wish_stop(session, &wish)).await.map_err(ApiError::from)?;
+        self.shared.store.write(move |tx| tx.wish_stop(session, &wish)).await?;
         Ok(Asked::Yes)
     }
 }

@@ -27,7 +27,7 @@ impl Octo {
             PolicyRequest::ListGrants(_) => json(self.grants().await?),
             PolicyRequest::RemoveGrant(call) => {
                 let written = self.shared.store.write(move |tx| tx.remove_rule(&call.folder, &call.rule));
-                written.await.map_err(ApiError::from)?;
+                written.await?;
                 json(self.grants().await?)
             }
             PolicyRequest::TryCommand(call) => json(self.try_command(call).await?),
@@ -48,7 +48,7 @@ impl Octo {
     }
 
     async fn grants(&self) -> Result<Grants, ApiError> {
-        let stored = self.shared.store.read(|reader| reader.all_rules()).await.map_err(ApiError::from)?;
+        let stored = self.shared.store.read(|reader| reader.all_rules()).await?;
         // What was allowed for one session ends with it and is not shown.
         let lasting = stored.into_iter().filter(|(folder, _)| Path::new(folder).is_absolute());
         Ok(Grants { grants: lasting.map(|(folder, rule)| Grant { folder, rule }).collect() })

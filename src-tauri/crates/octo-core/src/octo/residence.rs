@@ -82,7 +82,7 @@ impl Octo {
     /// Where another process works in this home, what it does would be missed in the one to come.
     async fn nobody_else(&self) -> Result<(), ApiError> {
         let (store, own) = (self.shared.store.clone(), std::process::id());
-        let holders = store.read(|reader| reader.holders()).await.map_err(ApiError::from)?;
+        let holders = store.read(|reader| reader.holders()).await?;
         let is_alone = blocking(move || {
             let others = holders.iter().any(|holder| holder.process != own && probe(holder) == Life::Alive);
             Ok(!others && store.is_alone())

@@ -75,7 +75,7 @@ impl Octo {
     pub(crate) async fn is_day_spent(&self) -> Result<bool, ApiError> {
         let Some(limit) = self.shared.preferences().budgets.day else { return Ok(false) };
         let spent = self.shared.store.read(|reader| reader.spending_since(midnight())).await;
-        Ok(spent.map_err(ApiError::from)?.cost >= limit)
+        Ok(spent?.cost >= limit)
     }
 }
 

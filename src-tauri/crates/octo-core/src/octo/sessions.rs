@@ -31,17 +31,17 @@ impl Octo {
                 let page = store
                     .read(move |reader| reader.sessions_where(&call.query, &call.filter, call.offset, limit));
                 let page = page.await;
-                let (sessions, total) = page.map_err(ApiError::from)?;
+                let (sessions, total) = page?;
                 json(SessionList { sessions, total })
             }
             SessionRequest::ListFolders(_) => {
-                let folders = store.read(|reader| reader.session_folders()).await.map_err(ApiError::from)?;
+                let folders = store.read(|reader| reader.session_folders()).await?;
                 json(SessionFolders { folders })
             }
             SessionRequest::SearchSessions(call) => {
                 let limit = call.limit.min(100);
                 let found = store.read(move |reader| reader.search(&call.query, &call.filter, limit)).await;
-                json(SessionHits { hits: found.map_err(ApiError::from)? })
+                json(SessionHits { hits: found? })
             }
             SessionRequest::StartSession(call) => {
                 self.shared.browser.person_acted();
@@ -58,7 +58,7 @@ impl Octo {
                 let limit = call.limit.min(500);
                 let page =
                     store.read(move |reader| reader.page(call.session, Some(call.before), limit)).await;
-                json(page.map_err(ApiError::from)?)
+                json(page?)
             }
             SessionRequest::Send(call) => json(self.send(call.session, Said::in_window(call.blocks)).await?),
             SessionRequest::Stop(call) => done(self.stop(call.session).await),
@@ -109,18 +109,16 @@ impl Octo {
                 done(store.write(move |tx| tx.set_new_draft(&call.draft)).await.map_err(ApiError::from))
             }
             SessionRequest::GetDraft(call) => {
-                json(store.read(move |reader| reader.draft_of(call.session)).await.map_err(ApiError::from)?)
+                json(store.read(move |reader| reader.draft_of(call.session)).await?)
             }
-            SessionRequest::GetNewDraft(_) => {
-                json(store.read(|reader| reader.new_draft()).await.map_err(ApiError::from)?)
-            }
+            SessionRequest::GetNewDraft(_) => json(store.read(|reader| reader.new_draft()).await?),
             SessionRequest::RenameSession(call) => done(self.rename(call.session, &call.title).await),
             SessionRequest::PinSession(call) => done(self.pin(call.session, call.pinned).await),
             SessionRequest::MarkRead(call) => done(self.mark_read(call.session).await),
             SessionRequest::DeleteSession(call) => done(self.delete(call.session).await),
             SessionRequest::RestoreSession(call) => {
                 let restored = store.write(move |tx| tx.undelete(call.session)).await;
-                json(restored.map_err(ApiError::from)?)
+                json(restored?)
             }
         }
     }
@@ -133,7 +131,7 @@ impl Octo {
         }
         let place = handle.queue().await;
         let info = self.shared.store.read(move |reader| reader.session(session)).await;
-        let info = info.map_err(ApiError::from)?.ok_or_else(unknown_session)?;
+        let info = info?.ok_or_else(unknown_session)?;
         let looked = self.shared.library.shelf(Some(PathBuf::from(&info.folder)));
         let shelf = tokio::time::timeout(LOOK, looked).await.ok().and_then(Result::ok).map(Arc::new);
         if let Some(shelf) = &shelf {
@@ -178,7 +176,7 @@ impl Octo {
         let live = self.open.lock().await.get(&id).map(|handle| handle.live().clone());
         let streaming = live.map(|live| live.now()).unwrap_or_default();
         let read = self.shared.store.read(move |reader| reader.snapshot(id, SNAPSHOT_MESSAGES)).await;
-        let mut snapshot = read.map_err(ApiError::from)?.ok_or_else(unknown_session)?;
+        let mut snapshot = read?.ok_or_else(unknown_session)?;
         snapshot.streaming = streaming
             .into_iter()
             .filter(|stream| {
@@ -194,7 +192,7 @@ impl Octo {
     }
 
     pub(super) async fn model_or_default(&self, wanted: Option<ModelId>) -> Result<ModelId, ApiError> {
-        let settings = self.shared.store.read(|reader| reader.settings()).await.map_err(ApiError::from)?;
+        let settings = self.shared.store.read(|reader| reader.settings()).await?;
         let entries = self.shared.models.entries();
         let known = |id: &ModelId| entries.iter().any(|entry| entry.id == *id);
         match wanted {
@@ -215,8 +213,7 @@ impl Octo {
                 .arg("home", self.shared.config.home.display())
                 .detail(error)
         })?;
-        let language =
-            self.shared.store.read(|reader| reader.settings()).await.map_err(ApiError::from)?.language;
+        let language = self.shared.store.read(|reader| reader.settings()).await?.language;
         let words =
             octo_protocol::words::say(language, "demo.first_message", &std::collections::BTreeMap::new());
         let blocks = vec![Block::Text { text: words }];

@@ -21,7 +21,7 @@ impl Octo {
             TranscriptRequest::ReadTranscript(call) => {
                 let limit = call.limit.clamp(1, 500);
                 let read = self.shared.store.read(move |reader| reader.part(call.session, call.place, limit));
-                json(read.await.map_err(ApiError::from)?)
+                json(read.await?)
             }
             TranscriptRequest::BranchSession(call) => json(self.branch(call.session, call.at).await?),
             TranscriptRequest::PreviewExport(call) => {
@@ -44,7 +44,7 @@ impl Octo {
     async fn branch(&self, from: SessionId, at: BranchPoint) -> Result<SessionInfo, ApiError> {
         self.must_be_own(from).await?;
         let known = self.shared.store.read(move |reader| reader.session(from)).await;
-        let known = known.map_err(ApiError::from)?.ok_or_else(unknown_session)?;
+        let known = known?.ok_or_else(unknown_session)?;
         if known.source == Source::Demo {
             return Err(ApiError::new("session.branch_demo"));
         }
@@ -119,7 +119,7 @@ impl Octo {
         let session = NewSession { info: info.clone(), system, toolset: self.shared.toolset_row()? };
         let new = NewImport { session, file: file.unwrap_or_default(), told: incoming.told };
         let created = self.shared.store.write(move |tx| tx.create_import(&new));
-        created.await.map_err(ApiError::from)?;
+        created.await?;
         self.remember_folder(&folder).await?;
         Ok(info)
     }

@@ -29,14 +29,14 @@ impl Octo {
                 let read = store.read(|reader| {
                     Ok(TrashOverview { totals: reader.trash_totals()?, projects: reader.trash_projects()? })
                 });
-                json(read.await.map_err(ApiError::from)?)
+                json(read.await?)
             }
             TrashRequest::ListTrash(call) => {
                 trash.look(Sweep::New).await;
                 let filter = TrashFilter { query: call.query, kind: call.kind, project: call.project };
                 let limit = call.limit.min(PAGE);
                 let read = store.read(move |reader| reader.trash_page(&filter, call.offset, limit)).await;
-                let (rows, found) = read.map_err(ApiError::from)?;
+                let (rows, found) = read?;
                 json(TrashPage { entries: rows.into_iter().map(|row| row.entry).collect(), found })
             }
             TrashRequest::PreviewTrash(call) => json(self.preview_trash(call.id).await?),
@@ -66,7 +66,7 @@ impl Octo {
                 (TrashKind::Task, _) => self.restore_task(&row, folder, on_conflict).await,
                 (TrashKind::Session, Some(session)) => {
                     let back = self.shared.store.write(move |tx| tx.undelete(session)).await;
-                    Ok(Restored::Done { id, at: back.map_err(ApiError::from)?.id.to_string() })
+                    Ok(Restored::Done { id, at: back?.id.to_string() })
                 }
                 (TrashKind::Session, None) => Err(ApiError::new("trash.gone")),
             }
@@ -121,7 +121,7 @@ impl Octo {
         let session_title = match (row.entry.kind, row.entry.session) {
             (TrashKind::File | TrashKind::Skill | TrashKind::Memory | TrashKind::Task, Some(session)) => {
                 let read = self.shared.store.read(move |reader| reader.session(session)).await;
-                read.map_err(ApiError::from)?.map(|info| info.title)
+                read?.map(|info| info.title)
             }
             _ => None,
         };
@@ -135,7 +135,7 @@ impl Octo {
         let Some(session) = entry.session else { return Ok(TrashLook::Nothing) };
         let (messages, characters) = SHOWN;
         let read = self.shared.store.read(move |reader| reader.last_words(session, messages)).await;
-        let lines = read.map_err(ApiError::from)?;
+        let lines = read?;
         let lines = lines.into_iter().map(|line| line.chars().take(characters).collect()).collect();
         Ok(TrashLook::Session { lines })
     }

@@ -50,7 +50,7 @@ impl Tasks {
             // What passed meanwhile is over, whether it runs from now on or not.
             let row = TaskStateRow { on, decided: Some(now), ..state };
             let task = name.clone();
-            self.store().write(move |tx| tx.put_task_state(&task, &row)).await.map_err(ApiError::from)?;
+            self.store().write(move |tx| tx.put_task_state(&task, &row)).await?;
         }
         self.changed();
         Ok(pauses.then_some(name))

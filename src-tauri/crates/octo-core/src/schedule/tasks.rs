@@ -82,7 +82,7 @@ impl Tasks {
     /// How they are.
     pub(crate) async fn state(&self) -> Result<TasksState, ApiError> {
         let (files, states) = (self.files().await?, self.states().await?);
-        let open = self.0.store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
+        let open = self.0.store.read(|reader| reader.open_runs()).await?;
         let count = |fits: fn(&RunStatus) -> bool| open.iter().filter(|row| fits(&row.run.status)).count();
         // One that cannot be read, too: it does not run, and only the person can mend it.
         let unrunnable =
@@ -99,7 +99,7 @@ impl Tasks {
     pub(crate) async fn list(&self) -> Result<TaskCards, ApiError> {
         let (files, states) = (self.files().await?, self.states().await?);
         let read = self.0.store.read(|reader| Ok((reader.last_runs()?, reader.open_runs()?)));
-        let (mut last, open) = read.await.map_err(ApiError::from)?;
+        let (mut last, open) = read.await?;
         let now = self.now();
         let mut tasks: Vec<TaskCard> = files
             .into_iter()
@@ -129,7 +129,7 @@ impl Tasks {
     pub(crate) async fn get(&self, task: String) -> Result<TaskCard, ApiError> {
         let found = self.file(task.clone()).await?;
         let read = self.0.store.read(move |reader| Ok((reader.task_state(&task)?, reader.last_run(&task)?)));
-        let (state, last) = read.await.map_err(ApiError::from)?;
+        let (state, last) = read.await?;
         Ok(card(found, Some(&state), last, self.now()))
     }
 
@@ -201,7 +201,7 @@ impl Tasks {
             let decided = before.decided.filter(|_| keeps_time).or(Some(now));
             tx.put_task_state(&task, &TaskStateRow { on: before.on, accepted: Some(hash), decided })
         });
-        accepted.await.map_err(ApiError::from)?;
+        accepted.await?;
         self.changed();
         Ok(())
     }
@@ -214,7 +214,7 @@ impl Tasks {
             let before = tx.task_state(&name)?;
             tx.put_task_state(&name, &TaskStateRow { on, decided: Some(now), ..before })
         });
-        switched.await.map_err(ApiError::from)?;
+        switched.await?;
         self.changed();
         self.get(task).await
     }
@@ -225,8 +225,7 @@ impl Tasks {
     /// `task.unseen`, `task.broken`; `task.running` while a run of it goes on or waits.
     pub(crate) async fn run_now(&self, task: String) -> Result<TaskRun, ApiError> {
         let file = self.file(task.clone()).await?;
-        let state =
-            self.0.store.read(move |reader| reader.task_state(&task)).await.map_err(ApiError::from)?;
+        let state = self.0.store.read(move |reader| reader.task_state(&task)).await?;
         let is_accepted = is_accepted(&file, Some(&state));
         let task = file.file;
         let plan = file.plan.map_err(|_| ApiError::new("task.broken").arg("file", &task))?;
@@ -238,7 +237,7 @@ impl Tasks {
         let run = row.run.clone();
         let added =
             self.0.store.write(move |tx| if make_way(tx, &row, now)? { tx.add_run(&row) } else { Ok(false) });
-        if !added.await.map_err(ApiError::from)? {
+        if !added.await? {
             return Err(ApiError::new("task.running").arg("name", &plan.name));
         }
         self.changed();
@@ -249,8 +248,7 @@ impl Tasks {
     pub(crate) async fn duplicate(&self, task: String) -> Result<TaskCard, ApiError> {
         let _one_at_a_time = self.schedule().writing.lock().await;
         let file = self.file(task.clone()).await?;
-        let state =
-            self.0.store.read(move |reader| reader.task_state(&task)).await.map_err(ApiError::from)?;
+        let state = self.0.store.read(move |reader| reader.task_state(&task)).await?;
         // What the person has not seen is not made theirs by copying it.
         if !is_accepted(&file, Some(&state)) {
             return Err(ApiError::new("task.unseen").arg("name", &file.file));
@@ -267,7 +265,7 @@ impl Tasks {
         .await?;
         let (name, now) = (file.clone(), self.now());
         let row = TaskStateRow { on: Switch::Off, accepted: Some(hash), decided: Some(now) };
-        self.0.store.write(move |tx| tx.put_task_state(&name, &row)).await.map_err(ApiError::from)?;
+        self.0.store.write(move |tx| tx.put_task_state(&name, &row)).await?;
         self.changed();
         self.get(file).await
     }
@@ -299,7 +297,7 @@ impl Tasks {
             }
             Ok(())
         });
-        gone.await.map_err(ApiError::from)?;
+        gone.await?;
         self.changed();
         Ok(())
     }
@@ -342,7 +340,7 @@ impl Tasks {
             }
             Ok(Ok(()))
         });
-        answered.await.map_err(ApiError::from)??;
+        answered.await??;
         self.changed();
         Ok(())
     }
@@ -354,7 +352,7 @@ impl Tasks {
             Some(row) if row.run.ended_at.is_none() => tx.put_run(&stopping(row, now)).map(|()| true),
             Some(_) | None => Ok(false),
         });
-        if !stopped.await.map_err(ApiError::from)? {
+        if !stopped.await? {
             return Err(ApiError::new("task.run_gone"));
         }
         self.changed();

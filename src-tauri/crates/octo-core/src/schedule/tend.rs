@@ -150,7 +150,7 @@ impl Tender {
             self.look_over_shoulder(octo).await?;
             return Ok(LONGEST);
         }
-        let open = shared.store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
+        let open = shared.store.read(|reader| reader.open_runs()).await?;
         let (files, states) = {
             // As they stand together: one that is being saved must not look like one that cannot run, whose times are
             // over.
@@ -174,12 +174,12 @@ impl Tender {
 
     async fn has_lease(&self, octo: &Octo) -> Result<bool, ApiError> {
         let (store, holder) = (&octo.shared().store, octo.shared().lease.clone());
-        let present = store.read(|reader| reader.schedule_lease()).await.map_err(ApiError::from)?;
+        let present = store.read(|reader| reader.schedule_lease()).await?;
         if present.is_some_and(|present| present.token == holder.token) {
             return Ok(true);
         }
         let taken = store.write(move |tx| tx.take_schedule_lease(&holder, probe)).await;
-        match taken.map_err(ApiError::from)? {
+        match taken? {
             LeaseOutcome::Taken | LeaseOutcome::TakenOver(_) => Ok(true),
             LeaseOutcome::HeldBy(_) => Ok(false),
         }
@@ -191,7 +191,7 @@ impl Tender {
             .shared()
             .store
             .read(|reader| Ok((reader.open_runs()?, reader.task_states()?, reader.runs(None, None, 1)?)));
-        let theirs = Some(read.await.map_err(ApiError::from)?);
+        let theirs = Some(read.await?);
         if self.theirs.is_some() && self.theirs != theirs {
             Tasks::of(octo.shared()).tell();
         }
@@ -269,7 +269,7 @@ impl Tender {
             }
             Ok((news, tx.open_runs()?))
         });
-        let (news, open) = claimed.await.map_err(ApiError::from)?;
+        let (news, open) = claimed.await?;
         scene.open = open;
         Ok(news)
     }
@@ -308,7 +308,7 @@ impl Tender {
                         _ => SkipReason::CouldNotStart { error },
                     };
                     let row = ended(row, RunStatus::Skipped { reason }, scene.now);
-                    octo.shared().store.write(move |tx| tx.put_run(&row)).await.map_err(ApiError::from)?;
+                    octo.shared().store.write(move |tx| tx.put_run(&row)).await?;
                     news = true;
                 }
             }
@@ -333,7 +333,7 @@ impl Tender {
     /// Looks at the runs that go on.
     async fn follow_runs(&mut self, octo: &Octo, scene: &Scene) -> Result<bool, ApiError> {
         let store = &octo.shared().store;
-        let open = store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
+        let open = store.read(|reader| reader.open_runs()).await?;
         let known: HashSet<RunId> =
             scene.open.iter().filter(|row| is_on(row)).map(|row| row.run.id).collect();
         self.followed = open.iter().filter(|row| is_on(row)).filter_map(|row| row.run.session).collect();
@@ -349,7 +349,7 @@ impl Tender {
             let outlook = match row.run.session {
                 Some(session) => {
                     let looked = store.read(move |reader| reader.outlook(session)).await;
-                    looked.map_err(ApiError::from)?
+                    looked?
                 }
                 None => None,
             };
@@ -410,13 +410,13 @@ impl Tender {
             }
             Ok(())
         });
-        stored.await.map_err(ApiError::from)?;
+        stored.await?;
         Ok(news)
     }
 
     /// How long nothing is due.
     async fn wait(&mut self, octo: &Octo, scene: &Scene) -> Result<Duration, ApiError> {
-        let open = octo.shared().store.read(|reader| reader.open_runs()).await.map_err(ApiError::from)?;
+        let open = octo.shared().store.read(|reader| reader.open_runs()).await?;
         // Without a watch the files themselves have to be looked at.
         let is_calm = open.is_empty() && octo.shared().schedule.is_watched();
         let runs = open.into_iter().filter_map(|row| match row.run.status {

@@ -135,7 +135,7 @@ impl Session {
         let Some((_, next)) = running.checking.take_if(|(check, _)| *check == report.check) else {
             return Ok(());
         };
-        let spent = report.spent.map_err(ApiError::from)?;
+        let spent = report.spent?;
         let mut step = Step::default();
         match self.allowance.used_up(&self.budgets(), &spent) {
             Some(stop) => {
@@ -203,7 +203,7 @@ impl Session {
             return Ok(false);
         }
         let spent = self.shared.store.read(move |reader| spent(reader, session, none)).await;
-        let spent = spent.map_err(ApiError::from)?;
+        let spent = spent?;
         Ok(self.allowance.used_up(&Budgets { task: None, ..budgets }, &spent).is_some())
     }
 }

@@ -234,7 +234,7 @@ impl Session {
     pub(super) async fn end_journey(&mut self) -> Result<(), ApiError> {
         let session = self.id();
         let read = self.shared.store.read(move |reader| reader.journey(session)).await;
-        let Some(Journey { task, conversation, kept }) = read.map_err(ApiError::from)? else { return Ok(()) };
+        let Some(Journey { task, conversation, kept }) = read? else { return Ok(()) };
         let tree = self.tree().await?;
         if tree.active == task {
             return self.show_conversation(conversation, &tree, &kept).await;
@@ -263,11 +263,11 @@ impl Session {
         let undone = undone_at(tree, task, kept);
         let without: HashSet<TurnId> = undone.iter().copied().collect();
         let read = self.shared.store.read(move |reader| reader.conversation_without(session, &without)).await;
-        let messages = read.map_err(ApiError::from)?;
+        let messages = read?;
         self.commit(vec![Change::NewContext(messages), Change::Event(Event::WentTo { task, undone })])
             .await?;
         let read = self.shared.store.read(move |reader| reader.context_of(session)).await;
-        self.context = read.map_err(ApiError::from)?;
+        self.context = read?;
         let tokens = self.fixed_size() + self.context.iter().map(compaction::estimate).sum::<u64>();
         self.size.estimated(tokens, self.context.len());
         self.commit(vec![Change::Event(Event::ContextCompacted { tokens })]).await

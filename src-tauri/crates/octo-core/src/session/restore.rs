@@ -48,20 +48,18 @@ impl Session {
         inbox: mpsc::UnboundedSender<Inbox>,
     ) -> Result<Self, ApiError> {
         let holder = shared.lease.clone();
-        let outcome =
-            shared.store.write(move |tx| tx.take_lease(id, &holder, probe)).await.map_err(ApiError::from)?;
+        let outcome = shared.store.write(move |tx| tx.take_lease(id, &holder, probe)).await?;
         if let LeaseOutcome::HeldBy(_) = outcome {
             return Err(ApiError::new("session.in_use").code(ErrorCode::InUse));
         }
         // Whoever was in the middle of something here is dead now.
         crate::octo::recover(&shared, id).await;
-        let stored = shared.store.read(move |reader| reader.resume(id)).await.map_err(ApiError::from)?;
+        let stored = shared.store.read(move |reader| reader.resume(id)).await?;
         let stored =
             stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
         // What it shares with its parent, for a sub-agent.
         let root = stored.fork.as_ref().map_or(id, |fork| fork.origin.session);
-        let ancestors =
-            shared.store.read(move |reader| reader.ancestors(id)).await.map_err(ApiError::from)?;
+        let ancestors = shared.store.read(move |reader| reader.ancestors(id)).await?;
         let line = shared.forks.take(id);
         let scope = format!("session/{root}");
         let rules = shared.allowed(stored.info.folder.clone(), scope).await?;
@@ -350,7 +348,7 @@ impl Frozen {
         let tools = schemas(&newest.tools_json)?;
         let (id, text) = (stored.info.id, system.clone());
         let refrozen = shared.store.write(move |tx| tx.refreeze(id, &text, &newest)).await;
-        refrozen.map_err(ApiError::from)?;
+        refrozen?;
         tracing::info!(session = %id, from = stored.toolset.version, "tools and system prompt frozen anew");
         Ok(Self { system: system.into(), tools, seen: Seen::refrozen(stored.context_tokens) })
     }

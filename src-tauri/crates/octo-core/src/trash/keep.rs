@@ -16,7 +16,7 @@ impl HomeTrash {
     pub(crate) async fn expire(&self, limits: TrashLimits) -> Result<(), ApiError> {
         let (place, now) = (self.passage_place(), self.clock.now());
         let before = self.passage().await?;
-        let ages = self.store.read(|reader| reader.trash_ages()).await.map_err(ApiError::from)?;
+        let ages = self.store.read(|reader| reader.trash_ages()).await?;
         if before.is_none() && ages.is_empty() {
             // The first thing is looked at with what is known by then.
             return Ok(());

@@ -15,7 +15,7 @@ use std::{
 impl HomeTrash {
     /// One entry.
     pub(crate) async fn row(&self, id: TrashId) -> Result<TrashRow, ApiError> {
-        let row = self.store.read(move |reader| reader.trash_row(id)).await.map_err(ApiError::from)?;
+        let row = self.store.read(move |reader| reader.trash_row(id)).await?;
         row.ok_or_else(|| ApiError::new("trash.gone"))
     }
 
@@ -71,7 +71,7 @@ impl HomeTrash {
         let done = blocking(move || Ok(files.put_back(id, &to, &if_taken))).await?;
         match done {
             Ok(back) => {
-                self.store.write(move |tx| tx.trash_drop(&[id])).await.map_err(ApiError::from)?;
+                self.store.write(move |tx| tx.trash_drop(&[id])).await?;
                 if back.replaced.is_some() {
                     self.take_in(Sweep::New).await?;
                 }
@@ -79,7 +79,7 @@ impl HomeTrash {
             }
             Err(error) => {
                 if matches!(error, TrashError::Gone) {
-                    self.store.write(move |tx| tx.trash_drop(&[id])).await.map_err(ApiError::from)?;
+                    self.store.write(move |tx| tx.trash_drop(&[id])).await?;
                 }
                 Ok(Err(error))
             }
@@ -94,8 +94,7 @@ impl HomeTrash {
     /// Deletes things for good, oldest first. One that cannot be deleted stays, the others go.
     pub(crate) async fn empty(&self, which: TrashChoice) -> Result<EmptyReport, ApiError> {
         let _one_at_a_time = self.emptying.lock().await;
-        let rows =
-            self.store.read(move |reader| reader.trash_chosen(&which)).await.map_err(ApiError::from)?;
+        let rows = self.store.read(move |reader| reader.trash_chosen(&which)).await?;
         let mut report = EmptyReport { removed: TrashTotals::default(), kept: 0, error: None };
         let (files, sessions): (Vec<TrashRow>, Vec<TrashRow>) =
             rows.into_iter().partition(|row| row.entry.kind.is_on_disk());
@@ -116,7 +115,7 @@ impl HomeTrash {
                     }
                 }
             }
-            self.store.write(move |tx| tx.trash_drop(&gone)).await.map_err(ApiError::from)?;
+            self.store.write(move |tx| tx.trash_drop(&gone)).await?;
         }
         for row in sessions {
             match self.purge_session(&row).await {
@@ -140,7 +139,7 @@ impl HomeTrash {
             tx.trash_drop(&[id])?;
             Ok(sessions)
         });
-        let gone = gone.await.map_err(ApiError::from)?;
+        let gone = gone.await?;
         let files = self.files.clone();
         blocking(move || {
             for session in gone {

@@ -106,7 +106,7 @@ pub(in crate::session) async fn begin(
         tx.take_lease(id, &holder, octo_store::probe)?;
         tx.begin_first_turn(id, turn, std::slice::from_ref(&message))
     });
-    created.await.map_err(ApiError::from)?;
+    created.await?;
     let (told, progress) = watch::channel(Progress::new());
     let Heritage { task, summary, looking, granted, allowance, attached, seen } = birth.heritage;
     let kept = FromParent { task, summary, told, leave: birth.leave, attendance: birth.attendance };

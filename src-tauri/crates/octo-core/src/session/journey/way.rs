@@ -80,7 +80,7 @@ impl Way {
                 // It stays where it is, also when what it was beside so far is left.
                 let (session, said) = (self.session, tree.conversation);
                 let noted = self.store.write(move |tx| tx.set_conversation_task(session, said)).await;
-                noted.map_err(ApiError::from)?;
+                noted?;
                 let (task, _) = goal(&tree, target, &[])?;
                 let report = self.files(task, None, overwrite).await?;
                 Ok(Arrived { report, conversation: None })
@@ -110,14 +110,14 @@ impl Way {
     async fn with_conversation(&self, journey: Journey, overwrite: Vec<String>) -> Result<Arrived, ApiError> {
         let (session, begins) = (self.session, journey.clone());
         let begun = self.store.write(move |tx| tx.begin_journey(session, &begins)).await;
-        begun.map_err(ApiError::from)?;
+        begun?;
         let report = match self.files(journey.task, None, overwrite).await {
             Ok(report) => report,
             // Its journal is there still, and the next start ends it, one way or the other.
             Err(error) if error.key == "time.stuck" || error.key == "time.failed" => return Err(error),
             Err(error) => {
                 let dropped = self.store.write(move |tx| tx.drop_journey(session)).await;
-                dropped.map_err(ApiError::from)?;
+                dropped?;
                 return Err(error);
             }
         };
