@@ -5,6 +5,7 @@
 
 mod activity;
 mod admission;
+mod blocking;
 mod browsing;
 mod chats;
 mod compaction;

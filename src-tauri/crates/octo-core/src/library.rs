@@ -19,7 +19,7 @@ pub(crate) use memory::MemoryDraft;
 use offers::Offers;
 use suggestions::Proposal;
 
-use crate::{prompt::Agents, slash};
+use crate::{blocking::blocking, prompt::Agents, slash};
 use octo_protocol::{
     ApiError, Block, CommandInfo, LibraryState, Profile, ProxyChoice, Settings, SkillRef, Switch,
     TrustedCertificates,
@@ -356,13 +356,4 @@ fn named(skill: &Skill, folder: Option<&Path>) -> SkillRef {
     let origin = skill.source;
     let project = folder.filter(|_| origin.is_of_a_folder()).map(|folder| folder.display().to_string());
     SkillRef { name: skill.name.clone(), origin, project }
-}
-
-/// Runs `work` where it may block.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|error| Err(ApiError::new("internal").detail(error)))
 }

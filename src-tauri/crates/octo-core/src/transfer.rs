@@ -10,7 +10,7 @@ mod markdown;
 mod pieces;
 mod redact;
 
-use crate::shared::Shared;
+use crate::{blocking::blocking, shared::Shared};
 pub(crate) use import::{Incoming, read};
 use octo_protocol::{
     ApiError, BlobHash, ExportForm, ExportPart, ExportPreview, MessageId, Profile, SessionExported,
@@ -196,12 +196,6 @@ fn free_name(wanted: &Path) -> Option<PathBuf> {
     let numbered = (2..=SAME_NAME).map(|number| wanted.with_file_name(format!("{stem}-{number}.{ending}")));
     let is_free = |place: &PathBuf| place.symlink_metadata().is_err();
     wanted.is_absolute().then(|| std::iter::once(wanted.to_owned()).chain(numbered).find(is_free))?
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| ApiError::new("internal").detail(error))?
 }
 
 #[cfg(test)]

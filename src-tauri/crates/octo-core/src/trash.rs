@@ -11,7 +11,7 @@ mod tool;
 
 pub(crate) use out::picked;
 
-use crate::{Remover, schedule::Clock, shared::Shared};
+use crate::{Remover, blocking::blocking, schedule::Clock, shared::Shared};
 use octo_protocol::{ApiError, TrashEntry, TrashId, TrashKind, TrashLimits};
 use octo_shell::Removals;
 use octo_store::{Store, TrashRow};
@@ -208,15 +208,6 @@ fn row_of(slip: &Slip, kind: TrashKind, measure: Measure) -> TrashRow {
             command: slip.removal.command.clone(),
         },
     }
-}
-
-/// Runs `work` where it may block.
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|error| Err(ApiError::new("internal").detail(error)))
 }
 
 fn unreadable(error: std::io::Error) -> ApiError {

@@ -150,7 +150,7 @@ impl HomeDesk {
             }
             Errand::Persona(PersonaErrand::Write { kind, text }) => {
                 let agents = library.agents().clone();
-                let file = super::blocking(move || Ok(agents.file(kind))).await.map_err(told)?;
+                let file = crate::blocking::blocking(move || Ok(agents.file(kind))).await.map_err(told)?;
                 let before = if file.text.is_empty() { &file.standard } else { &file.text };
                 Ok(diff(Path::new(&file.path), Some(before), &text))
             }
@@ -191,7 +191,7 @@ impl HomeDesk {
                 Ok(format!("{}\nFolder: {}\n\n{text}", line(skill).trim_end(), skill.folder.display()))
             }
             SkillErrand::Validate { path } => {
-                let validated = super::blocking(move || {
+                let validated = crate::blocking::blocking(move || {
                     let folder = if path.is_file() { path.parent().map(Path::to_owned) } else { Some(path) };
                     Ok(folder.map(|folder| octo_skills::validate(&folder, Rules::Octo)))
                 });
@@ -399,13 +399,13 @@ fn place(source: &SkillPlace) -> String {
 /// The text of a skill that is there.
 async fn written(skill: &Skill) -> Result<String, ToolError> {
     let skill = skill.clone();
-    super::blocking(move || super::skill::text_of(&skill)).await.map_err(told)
+    crate::blocking::blocking(move || super::skill::text_of(&skill)).await.map_err(told)
 }
 
 /// A skill's name and text, of its folder or its `SKILL.md`.
 async fn proposed(path: PathBuf) -> Result<(String, String), ToolError> {
     // What is wrong is for the model, and comes through as it is.
-    super::blocking(move || Ok(read_proposal(&path))).await.map_err(told)?
+    crate::blocking::blocking(move || Ok(read_proposal(&path))).await.map_err(told)?
 }
 
 fn read_proposal(path: &Path) -> Result<(String, String), ToolError> {

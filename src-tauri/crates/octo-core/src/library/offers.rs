@@ -3,11 +3,11 @@
 mod fetch;
 
 use super::{
-    Library, Shelf, blocking,
+    Library, Shelf,
     cards::{files, told, tools},
     skill::text_of,
 };
-use crate::trash::HomeTrash;
+use crate::{blocking::blocking, trash::HomeTrash};
 use octo_protocol::{
     ApiError, CallId, OfferedSkill, RemovedBy, SkillOffer, SkillOrigin, SkillsInstalled, SuggestionId,
 };

@@ -3,8 +3,8 @@
 //! Nothing leaves the machine and nothing is installed while they are looked for. What was read is kept, so what is
 //! imported is what was shown.
 
-use super::{Library, Shelf, blocking, offers::look};
-use crate::trash::HomeTrash;
+use super::{Library, Shelf, offers::look};
+use crate::{blocking::blocking, trash::HomeTrash};
 use octo_protocol::{
     ApiError, IfNameTaken, OfferedSkill, OtherAgent, OtherSkillFolders, OtherSkills, SkillImportChoice,
     SkillRefused, SkillsImported, SuggestionId,

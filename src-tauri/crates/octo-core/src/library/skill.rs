@@ -1,10 +1,10 @@
 //! What a person does with skills: look, switch, accept, write, put away, give away.
 
 use super::{
-    Library, Shelf, blocking,
+    Library, Shelf,
     cards::{FILES, tools},
 };
-use crate::{session::now, trash::HomeTrash};
+use crate::{blocking::blocking, session::now, trash::HomeTrash};
 use octo_protocol::{
     ApiError, RemovedBy, SkillExported, SkillFile, SkillFileKind, SkillRef, SkillSheet, SkillText, Skills,
     Switch,

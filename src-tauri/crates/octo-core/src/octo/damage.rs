@@ -1,6 +1,7 @@
 //! Requests about a database that is damaged. No Octo runs in its home: whoever started it asks here.
 
-use super::{home::blocking, json};
+use super::json;
+use crate::blocking::blocking;
 use octo_protocol::{ApiError, DatabaseBackup, DatabaseDamage, DatabaseReplaced, ErrorCode, HomeRequest};
 use octo_store::{ReplaceError, Replacement, replace_damaged, sound_backup};
 use serde_json::Value;

@@ -1,7 +1,10 @@
 //! Requests about Octo's home and its state.
 
 use super::{Octo, damage, json};
-use crate::diagnostics::{self, Facts};
+use crate::{
+    blocking::blocking,
+    diagnostics::{self, Facts},
+};
 use octo_protocol::{
     ApiError, Diagnostics, DiagnosticsAbout, DiagnosticsId, HomeBackup, HomeErased, HomeRequest, HomeSizes,
     Language, SavedFile, words,
@@ -187,13 +190,4 @@ fn written(report: &Diagnostics, language: Language) -> String {
         text.push_str(&format!("== {heading} ==\n\n{}\n\n", part.text.trim_end()));
     }
     text
-}
-
-/// Runs `work` where it may block.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|error| Err(ApiError::new("internal").detail(error)))
 }

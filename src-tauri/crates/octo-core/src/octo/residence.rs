@@ -1,6 +1,7 @@
 //! Requests about where the home is, and about copies that take its place.
 
-use super::{Octo, home::blocking};
+use super::Octo;
+use crate::blocking::blocking;
 use octo_protocol::{ApiError, CopyLook, HomePlan, KeptHome, KeptHomeDropped, ResidenceState};
 use octo_store::{Life, probe};
 use octo_workspace::{

@@ -1,9 +1,10 @@
 //! Tasks that come back from the trash.
 
 use super::{
-    tasks::{Tasks, blocking, is_accepted},
+    tasks::{Tasks, is_accepted},
     timing::Times,
 };
+use crate::blocking::blocking;
 use octo_protocol::{ApiError, Millis, Switch};
 use octo_store::TaskStateRow;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use super::{
     plan,
     timing::Times,
 };
-use crate::{models::Models, shared::Shared};
+use crate::{blocking::blocking, models::Models, shared::Shared};
 use octo_protocol::{
     ApiError, Language, Millis, MissedAnswer, RemovedBy, RunCause, RunId, RunStatus, SessionId, Settings,
     SkipReason, Switch, TaskCard, TaskCards, TaskContent, TaskPlan, TaskPreview, TaskRun, TaskRuns,
@@ -447,13 +447,4 @@ fn tidied(plan: TaskPlan) -> TaskPlan {
 
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
-}
-
-/// Runs `work` where it may block.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|error| Err(ApiError::new("internal").detail(error)))
 }

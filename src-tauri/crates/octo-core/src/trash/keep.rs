@@ -1,9 +1,10 @@
 //! What has had its time. Pure, but for what is done to [`HomeTrash`].
 
 use super::{
-    HomeTrash, blocking,
+    HomeTrash,
     passage::{Passage, Trust},
 };
+use crate::blocking::blocking;
 use octo_protocol::{ApiError, Millis, TrashChoice, TrashId, TrashLimits};
 use octo_store::TrashAge;
 use std::path::PathBuf;

@@ -1,6 +1,7 @@
 //! Out of the trash: back to where things were, or for good.
 
-use super::{BATCH, HomeTrash, blocking, explained, keep, unreadable};
+use super::{BATCH, HomeTrash, explained, keep, unreadable};
+use crate::blocking::blocking;
 use octo_protocol::{
     ApiError, EmptyReport, Millis, OnConflict, PresentThing, RemovedBy, Restored, SessionId, TrashChoice,
     TrashId, TrashLook, TrashTotals,
