@@ -18,7 +18,6 @@
 //! process goes on with as with any other, and the run follows it: a run is interrupted only where its session is gone.
 
 mod calm;
-mod clock;
 mod decide;
 mod desk;
 mod file;
@@ -29,11 +28,10 @@ mod tend;
 mod timing;
 mod wording;
 
-pub use clock::{Clock, SystemClock};
 pub(crate) use tasks::Tasks;
 pub(crate) use tend::{Tender, must_hold};
 
-use crate::shared::Shared;
+use crate::{clock::Clock, shared::Shared};
 use file::TaskFiles;
 use octo_protocol::{ApiError, Cost, Millis, SessionId, TasksState};
 use octo_skills::Watch;

@@ -45,7 +45,6 @@ pub(crate) use invoked::{AskedCall, asked_call};
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use resting::let_idle_rest;
 pub(crate) use restore::resumes_at_start;
-pub(crate) use state::now;
 use state::{Patience, Session};
 use std::{
     sync::Arc,

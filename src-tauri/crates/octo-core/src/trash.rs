@@ -11,7 +11,7 @@ mod tool;
 
 pub(crate) use out::picked;
 
-use crate::{Remover, blocking::blocking, schedule::Clock, shared::Shared};
+use crate::{Remover, blocking::blocking, clock::Clock, shared::Shared};
 use octo_protocol::{ApiError, TrashEntry, TrashId, TrashKind, TrashLimits};
 use octo_shell::Removals;
 use octo_store::{Store, TrashRow};

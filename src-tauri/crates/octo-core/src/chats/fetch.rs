@@ -10,8 +10,8 @@ use super::{
     speak::{Waits, connection, say},
 };
 use crate::{
+    clock::now,
     octo::{FaintOcto, Octo},
-    session::now,
 };
 use octo_chats::{ChatError, Incoming, POLL, Post, Telegram};
 use octo_protocol::{

@@ -2,8 +2,8 @@
 
 use super::pairing::Pairing;
 use crate::{
+    clock::now,
     keys::{KeyRing, Slot},
-    session::now,
     shared::{Shared, session_folder},
 };
 use octo_chats::{Telegram, server_address};

@@ -1,7 +1,7 @@
 //! What a person does with memories, SOUL.md and USER.md.
 
 use super::Library;
-use crate::{blocking::blocking, prompt::MAX_PERSONA, session::now, trash::HomeTrash};
+use crate::{blocking::blocking, clock::now, prompt::MAX_PERSONA, trash::HomeTrash};
 use octo_protocol::{
     ApiError, MEMORY_BODY, Memories, MemoryCard, MemorySheet, Persona, PersonaKind, RemovedBy, SessionId,
 };

@@ -4,7 +4,7 @@ use super::{
     Library, Shelf,
     cards::{FILES, tools},
 };
-use crate::{blocking::blocking, session::now, trash::HomeTrash};
+use crate::{blocking::blocking, clock::now, trash::HomeTrash};
 use octo_protocol::{
     ApiError, RemovedBy, SkillExported, SkillFile, SkillFileKind, SkillRef, SkillSheet, SkillText, Skills,
     Switch,

@@ -2,7 +2,7 @@
 
 use super::{Library, Shelf, cards::label};
 use crate::{
-    session::now,
+    clock::now,
     skills::{
         CommandEnd, Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillCommands, SkillError,
         SkillSource,

@@ -4,7 +4,7 @@ use super::{
     Library,
     skill::{SKILL_FILE, text_of},
 };
-use crate::session::now;
+use crate::clock::now;
 use octo_protocol::{
     ApiError, SessionId, SkillOrigin, SkillRef, SkillSuggestion, SuggestionAnswer, SuggestionId,
     SuggestionKind, Suggestions, Switch, TurnId,

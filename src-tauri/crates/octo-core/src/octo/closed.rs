@@ -2,7 +2,10 @@
 //! go on with a turn a crash left open, and so might send a paid request that nobody asked for.
 
 use super::{Octo, neighbours::Asked};
-use crate::session::{SessionHandle, command_gone, now};
+use crate::{
+    clock::now,
+    session::{SessionHandle, command_gone},
+};
 use octo_protocol::{ApiError, ErrorCode, SessionId, Source};
 use octo_store::{LeaseOutcome, StoreError, Tx, probe};
 use std::collections::HashMap;

@@ -80,7 +80,7 @@ impl Octo {
                     let copy = copy_home(&home, half).map_err(|error| failed(&error))?;
                     write_private(&half.join("README.txt"), how.as_bytes())
                         .map_err(|error| failed(&error))?;
-                    note_copy(half, env!("CARGO_PKG_VERSION"), crate::session::now())
+                    note_copy(half, env!("CARGO_PKG_VERSION"), crate::clock::now())
                         .map_err(|error| failed(&error))?;
                     let bytes = database.metadata().map_err(|error| failed(&error))?.len();
                     Ok((copy, bytes))
@@ -150,7 +150,7 @@ impl Octo {
             health,
         };
         let parts = blocking(move || Ok(diagnostics::parts(&facts))).await?;
-        let report = Diagnostics { id: DiagnosticsId::new(), at: crate::session::now(), parts };
+        let report = Diagnostics { id: DiagnosticsId::new(), at: crate::clock::now(), parts };
         *self.shared.report.lock().await = Some(report.clone());
         Ok(report)
     }

@@ -36,7 +36,7 @@ impl Octo {
         let _one_at_a_time = self.shared.planning.lock().await;
         blocking(move || {
             let stamp = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
-            plan_restore(&residence, &from, crate::session::now(), &stamp)?;
+            plan_restore(&residence, &from, crate::clock::now(), &stamp)?;
             state(&residence)
         })
         .await
@@ -48,7 +48,7 @@ impl Octo {
         let residence = self.home_now();
         let _one_at_a_time = self.shared.planning.lock().await;
         blocking(move || {
-            plan_move(&residence, &to, crate::session::now())?;
+            plan_move(&residence, &to, crate::clock::now())?;
             state(&residence)
         })
         .await

@@ -2,10 +2,11 @@
 
 use super::{Octo, SNAPSHOT_MESSAGES, json, schedule};
 use crate::{
+    clock::now,
     hooks::Moment,
     naming,
     prompt::Surroundings,
-    session::{Ask, AskedCall, Said, Via, now},
+    session::{Ask, AskedCall, Said, Via},
     shared::{LOOK, session_folder},
     slash::{self, Parsed},
 };

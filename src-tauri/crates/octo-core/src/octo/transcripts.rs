@@ -2,7 +2,7 @@
 
 use super::{Octo, json, sessions::unknown_session};
 use crate::{
-    session::now,
+    clock::now,
     shared::session_folder,
     transfer::{self, Incoming, Outgoing},
 };

@@ -9,12 +9,13 @@ use super::{
     forking::close_card,
     lasting::{Deed, Held},
     ready::{Ready, facts, ready, with_words_of_hooks},
-    state::{Change, Running, Session, now},
+    state::{Change, Running, Session},
     tasks::goes_on,
     texts,
     turns::Step,
 };
 use crate::{
+    clock::now,
     hooks::Moment,
     library::HomeDesk,
     permission::{self, Basis, Decision, Ground},

@@ -5,10 +5,11 @@ use super::{
     Report,
     outgoing::{Said, To},
     side_call::Aim,
-    state::{Session, now},
+    state::Session,
     turns::Step,
 };
 use crate::{
+    clock::now,
     idle::{self, Choice},
     pairing::paired,
 };

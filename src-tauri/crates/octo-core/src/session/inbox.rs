@@ -6,6 +6,7 @@ use super::{
     state::{Change, Session},
 };
 use crate::{
+    clock::now,
     naming,
     slash::{self, Command, Parsed},
 };
@@ -240,8 +241,7 @@ impl Session {
     /// Lets a message wait until the current step ends.
     pub(super) async fn queue_up(&mut self, said: Said) -> Result<Sent, ApiError> {
         let (service, done) = (said.service(), said.letter_done());
-        let queued =
-            Queued { id: QueuedId::new(), blocks: said.blocks, at: super::state::now(), via: service };
+        let queued = Queued { id: QueuedId::new(), blocks: said.blocks, at: now(), via: service };
         let id = queued.id;
         self.queue.push(queued);
         self.queue_changed_with(done.into_iter().collect()).await?;

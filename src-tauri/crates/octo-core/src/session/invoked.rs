@@ -8,10 +8,13 @@ use super::{
     after::Course,
     calls::OpenCall,
     inbox::Said,
-    state::{Change, Session, now},
+    state::{Change, Session},
     turns::{Began, Step},
 };
-use crate::turn::{CallKey, Input};
+use crate::{
+    clock::now,
+    turn::{CallKey, Input},
+};
 use octo_protocol::{
     ApiError, Block, CallId, CallView, Event, Message, MessageEnd, MessageId, Meta, Origin, Role, Sent,
     ToolCall, TurnId,

@@ -6,8 +6,10 @@
 //! whose words do not tell everything is named itself. What is read, fetched or looked at is not listed, and neither is
 //! what file tools change outside the folder, for that is recorded.
 
-use super::state::now;
-use crate::permission::{Extent, Nature};
+use crate::{
+    clock::now,
+    permission::{Extent, Nature},
+};
 use octo_protocol::{CallId, LastingKind, LastingMark};
 use octo_shell::{Around, Lasts, Shell, typed};
 use octo_tools::{BrowserEffect, CommandEffect, Effects, PageAct, WishedDeed};

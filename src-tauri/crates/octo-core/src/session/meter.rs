@@ -1,6 +1,6 @@
 //! What a model call is measured by, from its start to its line in the ledger.
 
-use super::state::now;
+use crate::clock::now;
 use octo_llm::{Billed, ModelCard, Sent, expected, explain};
 use octo_protocol::{
     BilledCall, CacheMiss, CallOutcome, Cost, MessageId, Millis, ModelId, Purpose, TurnId, Usage,

@@ -6,10 +6,11 @@ use super::{
     calls::OpenCall,
     meter::{Asked, Meter, millis},
     outgoing::Said,
-    state::{Change, Session, now},
+    state::{Change, Session},
     turns::Step,
 };
 use crate::{
+    clock::now,
     live::Live,
     pairing::paired,
     turn::{CallKey, Finish, Input},

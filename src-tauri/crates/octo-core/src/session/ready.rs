@@ -1,7 +1,8 @@
 //! A call before it runs: its arguments are read, it is decided on, and the person's hooks have their say.
 
-use super::{calls::plain, state::now};
+use super::calls::plain;
 use crate::{
+    clock::now,
     hooks::{Heard, Hooks, Moment},
     permission::{self, Decided, Decision, Ground, Nature},
 };

@@ -5,10 +5,10 @@ use super::{
     compacting::Compacting,
     meter::{Asked, Meter, millis},
     outgoing::{Said, To},
-    state::{Change, Session, now},
+    state::{Change, Session},
     turns::Step,
 };
-use crate::suggestion;
+use crate::{clock::now, suggestion};
 use futures::StreamExt;
 use octo_llm::{Billed, ErrorClass, FinishReason, ModelEvent, ProviderError, Sent};
 use octo_protocol::{

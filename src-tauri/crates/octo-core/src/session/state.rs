@@ -20,7 +20,8 @@ use super::{
     tasks::{Ending, TurnTask, Watch},
 };
 use crate::{
-    activity::Entry, browsing::Seat, compaction::Size, library::Shelf, live::Live, shared::Shared, turn::Turn,
+    activity::Entry, browsing::Seat, clock::now, compaction::Size, library::Shelf, live::Live,
+    shared::Shared, turn::Turn,
 };
 use octo_llm::ModelCard;
 use octo_protocol::{
@@ -364,9 +365,4 @@ impl Running {
     pub(super) fn add_usage(&mut self, usage: Usage) {
         self.view.usage += usage;
     }
-}
-
-/// Now, as it is stored.
-pub(crate) fn now() -> Millis {
-    jiff::Timestamp::now().as_millisecond()
 }

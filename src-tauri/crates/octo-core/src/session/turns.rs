@@ -9,10 +9,11 @@ use super::{
     calls::OpenCall,
     entry::{Entrance, Held},
     inbox::Said,
-    state::{Change, Running, Session, now},
+    state::{Change, Running, Session},
     texts,
 };
 use crate::{
+    clock::now,
     naming,
     prompt::Surroundings,
     turn::{Action, Ending, Input, Limits, Turn},

@@ -202,7 +202,7 @@ fn present_thing(present: &Present) -> PresentThing {
 /// The moment before which things are at least so many days old.
 pub(super) fn before(days: u32) -> TrashChoice {
     TrashChoice::Before {
-        at: crate::session::now().saturating_sub(Millis::from(days) * keep::DAY).saturating_add(1),
+        at: crate::clock::now().saturating_sub(Millis::from(days) * keep::DAY).saturating_add(1),
     }
 }
 

@@ -1,6 +1,7 @@
 //! How a sub-agent's session comes to be.
 
 use crate::{
+    clock::now,
     octo::open_session,
     prompt::Surroundings,
     session::{
@@ -8,7 +9,6 @@ use crate::{
         budget::Allowance,
         fork::{Attendance, FromParent, Lifeline, Progress},
         meter::Seen,
-        state::now,
         tasks::TurnTask,
     },
     shared::Shared,

@@ -1,4 +1,4 @@
-//! What time it is, for the schedule and for what has had its time.
+//! The time of day, and a clock that tests may replace.
 
 use futures::future::BoxFuture;
 use octo_protocol::Millis;
@@ -28,7 +28,7 @@ impl Default for SystemClock {
 
 impl Clock for SystemClock {
     fn now(&self) -> Millis {
-        crate::session::now()
+        now()
     }
 
     fn steady(&self) -> Duration {
@@ -38,4 +38,9 @@ impl Clock for SystemClock {
     fn wait(&self, time: Duration) -> BoxFuture<'static, ()> {
         Box::pin(tokio::time::sleep(time))
     }
+}
+
+/// The time of day as it is stored: milliseconds since 1970, UTC.
+pub(crate) fn now() -> Millis {
+    jiff::Timestamp::now().as_millisecond()
 }
