@@ -33,10 +33,10 @@ use octo_browser::{
 };
 use octo_protocol::{ApiError, BrowserChoice, BrowserState, LivePage, SessionId};
 use octo_store::Store;
-use octo_workspace::Blobs;
+use octo_workspace::{Blobs, HomePaths};
 use std::{
     collections::HashMap,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicU64, Ordering},
@@ -67,7 +67,7 @@ pub(crate) struct HomeBrowser(Arc<Inner>);
 struct Inner {
     environment: Environment,
     browser: Browser,
-    home: PathBuf,
+    paths: HomePaths,
     blobs: Blobs,
     secrets: Secrets,
     standing: Mutex<Standing>,
@@ -108,7 +108,12 @@ impl Standing {
 
 impl HomeBrowser {
     /// Attached to nothing yet.
-    pub fn new(home: &Path, (store, blobs): (Store, Blobs), choice: BrowserChoice, secrets: Secrets) -> Self {
+    pub fn new(
+        paths: HomePaths,
+        (store, blobs): (Store, Blobs),
+        choice: BrowserChoice,
+        secrets: Secrets,
+    ) -> Self {
         let environment = Environment::of_process();
         let browser = Browser::new(environment.clone(), Wanted::Any);
         let standing = Standing {
@@ -122,7 +127,7 @@ impl HomeBrowser {
         let inner = Inner {
             environment,
             browser,
-            home: home.to_owned(),
+            paths,
             blobs,
             secrets,
             standing: Mutex::new(standing),
@@ -185,11 +190,11 @@ impl HomeBrowser {
 
     /// Where the profile of Octo's own browser is.
     fn profile(&self) -> PathBuf {
-        self.0.home.join("browser")
+        self.0.paths.browser_profile()
     }
 
-    fn home(&self) -> &Path {
-        &self.0.home
+    fn paths(&self) -> &HomePaths {
+        &self.0.paths
     }
 
     fn store(&self) -> &Store {
@@ -423,7 +428,9 @@ mod tests {
         let secrets = Secrets::new(KeyRing::without_keychain(), &[]);
         let blobs = Blobs::new(home.path());
         let store = Store::open(&home.path().join("octo.db")).unwrap();
-        let browser = HomeBrowser::new(home.path(), (store, blobs), BrowserChoice::Automatic, secrets);
+        let paths =
+            HomePaths::new(home.path(), &octo_workspace::Residence::by_variable(home.path().to_owned()));
+        let browser = HomeBrowser::new(paths, (store, blobs), BrowserChoice::Automatic, secrets);
         let (root, child, stranger) = (SessionId::new(), SessionId::new(), SessionId::new());
         let (parent, sub, other) =
             (browser.seat(root, root), browser.seat(child, root), browser.seat(stranger, stranger));

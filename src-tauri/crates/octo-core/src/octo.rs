@@ -59,7 +59,7 @@ use octo_protocol::{
 use octo_shell::LoginEnvironment;
 use octo_store::{Holder, Store};
 use octo_tools::{BUNDLED_FOLDER, SHIPPED_SCRIPTS, Search, Toolset, install_bundled};
-use octo_workspace::{Blobs, Installed, Limits, Scripts, TimeMachine, Unfinished};
+use octo_workspace::{Blobs, HomePaths, Installed, Limits, Scripts, TimeMachine, Unfinished};
 use serde_json::Value;
 use std::{
     sync::{Arc, Weak},
@@ -172,6 +172,7 @@ impl Octo {
         let blobs = Blobs::new(config.home.join("blobs"));
         let time = TimeMachine::new(store.clone(), blobs.clone(), &config.home, Limits::default());
         let unfinished = Unfinished::begin(&config.home);
+        let paths = HomePaths::new(&config.home, &config.settled.residence);
         let library = Library::new(&config.home, bundled, store.clone(), unfinished.clone(), &state.settings);
         let trash = HomeTrash::new(&config.settled.residence, &config.home, store.clone(), clock.clone());
         trash.install(&config.remover)?;
@@ -193,7 +194,7 @@ impl Octo {
             searching,
             chats,
             browser: HomeBrowser::new(
-                &config.home,
+                paths.clone(),
                 (store.clone(), blobs.clone()),
                 state.settings.browser.clone(),
                 Secrets::new(site_keys, &state.settings.site_secrets),
@@ -209,6 +210,7 @@ impl Octo {
             rules: Rules::new(&config.home),
             report: tokio::sync::Mutex::default(),
             blobs,
+            paths,
             preferences: std::sync::RwLock::new(state.settings.clone()),
             waking: Waking::default(),
             closing: CancellationToken::new(),

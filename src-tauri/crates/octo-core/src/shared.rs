@@ -26,10 +26,10 @@ use octo_protocol::{
 use octo_shell::{LoginEnvironment, Policy};
 use octo_store::{Holder, Store, ToolsetRow};
 use octo_tools::{Search, Toolset};
-use octo_workspace::{Blobs, TimeMachine, Unfinished};
+use octo_workspace::{Blobs, HomePaths, TimeMachine, Unfinished};
 use std::{
     collections::{HashMap, HashSet},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
@@ -41,6 +41,8 @@ pub(crate) struct Shared {
     pub config: Config,
     pub store: Store,
     pub blobs: Blobs,
+    /// Where things are in the home.
+    pub paths: HomePaths,
     pub time: TimeMachine,
     /// What is being written outside the home.
     pub unfinished: Unfinished,
@@ -99,11 +101,6 @@ pub(crate) const LOOK: Duration = Duration::from_secs(1);
 /// Sessions whose actor runs.
 pub(crate) type OpenSessions = Arc<tokio::sync::Mutex<HashMap<SessionId, SessionHandle>>>;
 
-/// Where a session's long results are kept whole, in a home.
-pub(crate) fn outputs_of(home: &Path, session: SessionId) -> PathBuf {
-    home.join("outputs").join(session.to_string())
-}
-
 impl Shared {
     /// The settings as of now.
     pub fn preferences(&self) -> Settings {
@@ -137,20 +134,10 @@ impl Shared {
         made.await.map_err(|error| ApiError::new("internal").detail(error))?
     }
 
-    /// Where a session's summed-up messages are written out.
-    pub fn archives(&self, session: SessionId) -> PathBuf {
-        self.config.home.join("archives").join(session.to_string())
-    }
-
-    /// Where a session's long results are kept whole.
-    pub fn outputs(&self, session: SessionId) -> PathBuf {
-        outputs_of(&self.config.home, session)
-    }
-
     /// The person's hooks, for a session in this folder.
     pub fn hooks(&self, folder: PathBuf) -> Hooks {
         Hooks {
-            file: self.config.home.join("hooks.toml"),
+            file: self.paths.hooks(),
             folder,
             tools: self.toolset.names().collect(),
             login: self.login.clone(),
@@ -158,61 +145,9 @@ impl Shared {
         }
     }
 
-    /// Where files are kept that a session was sent through a chat service.
-    pub fn received(&self, session: SessionId) -> PathBuf {
-        self.config.home.join("received").join(session.to_string())
-    }
-
-    /// Octo's own folders that any session may read: archives, logs, skills, memories, scripts, and what was sent to it.
-    pub fn readable(&self) -> Vec<PathBuf> {
-        ["archives", "logs", "skills", "memories", "scripts", "received"]
-            .map(|name| self.config.home.join(name))
-            .to_vec()
-    }
-
-    /// Octo's home, links followed.
-    pub fn home(&self) -> PathBuf {
-        octo_workspace::real(&self.config.home).unwrap_or_else(|_| self.config.home.clone())
-    }
-
-    /// Other paths of Octo's home, and where it was before: as written, with the links above followed, and real. What
-    /// lies beside a home is named after the path as written.
-    pub fn home_others(&self) -> Vec<PathBuf> {
-        let (home, residence) = (self.home(), &self.config.settled.residence);
-        let mut others = Vec::new();
-        for place in residence.former.iter().chain([&residence.home, &self.config.home]) {
-            let above = place.parent().and_then(|above| octo_workspace::real(above).ok());
-            others.extend(above.zip(place.file_name()).map(|(above, name)| above.join(name)));
-            others.extend(octo_workspace::real(place).ok());
-            others.push(place.clone());
-        }
-        others.sort();
-        others.dedup();
-        others.retain(|other| *other != home);
-        others
-    }
-
     /// The person's own policy as it stands in the home. A file that cannot be used counts as the strict policy.
     pub fn policy(&self) -> Arc<Policy> {
         self.rules.policy()
-    }
-
-    /// A session's own temporary folder, which its agent may write without asking.
-    pub fn scratch(&self, session: SessionId) -> Result<PathBuf, ApiError> {
-        self.session_place("scratch", session)
-    }
-
-    /// Where a session's shell keeps what carries over between commands, and their logs. Apart from the
-    /// temporary folder: who may write here decides what the next command is.
-    pub fn shell_place(&self, session: SessionId) -> Result<PathBuf, ApiError> {
-        self.session_place("shells", session)
-    }
-
-    fn session_place(&self, kind: &str, session: SessionId) -> Result<PathBuf, ApiError> {
-        let folder = self.config.home.join(kind).join(session.to_string());
-        octo_workspace::private_folder(&folder).map_err(|error| {
-            ApiError::new("start.home_unwritable").arg("home", self.config.home.display()).detail(error)
-        })
     }
 
     /// What the person always allowed in a folder.
@@ -260,14 +195,4 @@ fn pictures(block: &Block) -> Vec<BlobHash> {
         | Block::Notice { .. }
         | Block::CommandsEnded { .. } => Vec::new(),
     }
-}
-
-/// The real path of a folder a session may work in. Fails when it is not there or not a folder.
-pub(crate) fn session_folder(folder: &Path) -> Result<PathBuf, ApiError> {
-    let text = folder.display().to_string();
-    let wrong = |key: &str| ApiError::new(key).arg("folder", &text);
-    let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("/"));
-    let real =
-        octo_workspace::resolve(&text, &home).map_err(|error| wrong("session.folder_wrong").detail(error))?;
-    if real.is_dir() { Ok(real) } else { Err(wrong("session.folder_gone")) }
 }

@@ -7,6 +7,7 @@
 //! * [`TimeMachine`] records the changes of every turn to files, and restores the end of any turn.
 //! * [`measure_home`], [`copy_home`] and [`erase_home`] work on Octo's home as a whole; [`Residence`] is its
 //!   location, and [`settle`] carries out a planned change of it at startup.
+//! * [`HomePaths`] says where things are in it.
 //! * [`Unfinished`] notes temporary files in the person's folders, and removes those a killed process left.
 //! * [`Trash`] keeps deleted files; [`rm`] is the `rm` of a session's commands, which moves files there.
 
@@ -17,6 +18,7 @@ mod bundle;
 mod diff;
 mod files;
 mod home;
+mod home_paths;
 mod links;
 mod outputs;
 mod paths;
@@ -40,6 +42,7 @@ pub use files::{
     ReadLedger, Scope, WriteReport,
 };
 pub use home::{HomeCopy, copy_home, erase_home, measure_home};
+pub use home_paths::{HomePaths, session_folder};
 pub use links::linked;
 pub use outputs::Outputs;
 pub use paths::{PathError, is_inside, real, resolve, shown};

@@ -2,7 +2,6 @@
 //! values are kept out of what is read. What they were told before Octo was started again is known as well.
 
 use super::{HomeBrowser, Seat, kept::in_folder, lock, seat::Work};
-use crate::shared::outputs_of;
 use octo_browser::safety::{
     BoundSecret, Memory, Origin, Piece, Redactor, SecretName, Site, pieces, shown_in,
 };
@@ -85,13 +84,13 @@ impl Known {
     }
 
     async fn recall(&self, browser: &HomeBrowser, root: SessionId) -> Result<(), ToolError> {
-        let home = browser.home().to_owned();
+        let paths = browser.paths().clone();
         let told = browser.store().read(move |reader| {
             let (mut pages, mut calls, mut kept) = (Vec::new(), Vec::new(), Vec::new());
             for session in reader.kin(root)? {
                 pages.extend(reader.recollect(session, IN_PAGES, PAGES)?);
                 calls.extend(reader.recollect(session, IN_CALLS, CALLS)?);
-                kept.extend(in_folder(&outputs_of(&home, session)));
+                kept.extend(in_folder(&paths.outputs(session)));
             }
             Ok((pages, calls, kept))
         });

@@ -8,7 +8,6 @@ use super::{
     lock, state,
     weigh::Found,
 };
-use crate::shared::outputs_of;
 use futures::future::BoxFuture;
 use octo_browser::{Connected, Liveness, Page, PageError, Tab, TabNumber, View};
 use octo_protocol::{BrowserView, CallId, PageHand, SessionId};
@@ -91,7 +90,7 @@ impl Seat {
     ) -> Self {
         let hand = watch::Sender::new(PageHand::Agent);
         let work = Work { fetching: Fetching::new(hand.subscribe()), known, ..Work::default() };
-        let outputs = outputs_of(browser.home(), session);
+        let outputs = browser.paths().outputs(session);
         Self(Arc::new(Place {
             browser,
             session,

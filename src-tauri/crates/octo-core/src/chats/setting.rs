@@ -4,7 +4,7 @@ use super::pairing::Pairing;
 use crate::{
     clock::now,
     keys::{KeyRing, Slot},
-    shared::{Shared, session_folder},
+    shared::Shared,
 };
 use octo_chats::{Telegram, server_address};
 use octo_llm::Network;
@@ -12,6 +12,7 @@ use octo_protocol::{
     ApiError, ChatAccount, ChatConnection, ChatService, ChatSettings, ChatState, KeyState, PairedPerson,
     Secret, Switch, TelegramDraft, TelegramSettings,
 };
+use octo_workspace::session_folder;
 use secrecy::SecretString;
 use std::{
     path::Path,

@@ -110,7 +110,7 @@ impl Octo {
     pub(crate) async fn may_start_in_chat(&self) -> Result<(), ApiError> {
         let telegram = self.shared.chats.telegram();
         let telegram = telegram.ok_or_else(|| ApiError::new("chat.token_missing"))?;
-        crate::shared::session_folder(Path::new(&telegram.folder))?;
+        octo_workspace::session_folder(Path::new(&telegram.folder))?;
         self.model_or_default(None).await.map(drop)
     }
 
@@ -126,7 +126,7 @@ impl Octo {
         // As they were read from the store last: another window may have chosen them.
         let telegram = self.shared.chats.telegram().ok_or_else(|| ApiError::new("chat.token_missing"))?;
         let model = self.model_or_default(None).await?;
-        let folder = crate::shared::session_folder(Path::new(&telegram.folder))?;
+        let folder = octo_workspace::session_folder(Path::new(&telegram.folder))?;
         let kind = Kind::Chat { id, model, chat, via };
         let begun = self.start_session(folder, settings.default_profile, telegram.mode, kind, blocks).await;
         self.shared.chats.led().notify_one();
@@ -140,7 +140,7 @@ impl Octo {
         name: String,
         bytes: Vec<u8>,
     ) -> Result<Block, ApiError> {
-        let place = self.shared.received(session);
+        let place = self.shared.paths.received(session);
         let kept = tokio::task::spawn_blocking(move || keep(&place, &name, &bytes)).await;
         let path = kept.map_err(|error| ApiError::new("internal").detail(error))??;
         let path = path.display().to_string();

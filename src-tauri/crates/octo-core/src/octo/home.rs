@@ -55,7 +55,7 @@ impl Octo {
 
     /// Copies the home into a new folder. The database first: what it mentions is then in the files.
     async fn back_up(&self, to: PathBuf) -> Result<HomeBackup, ApiError> {
-        let home = self.shared.home();
+        let home = self.shared.paths.real_home();
         let real = octo_workspace::real(&to).ok().filter(|real| real.is_dir() && to.is_absolute());
         let real = real.ok_or_else(|| ApiError::new("home.no_folder").arg("path", to.display()))?;
         if octo_workspace::is_inside(&real, &home) {

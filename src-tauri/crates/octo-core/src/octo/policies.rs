@@ -1,16 +1,14 @@
 //! Requests about the person's own rules.
 
 use super::{Octo, json};
-use crate::{
-    permission::{self, Basis, Decided, Decision, Ground},
-    shared::session_folder,
-};
+use crate::permission::{self, Basis, Decided, Decision, Ground};
 use octo_protocol::{
     ApiError, AskReason, CommandTrial, Grant, Grants, Mode, PolicyRequest, PolicyState, RunsBecause,
     TrialOutcome, TryCommand,
 };
 use octo_shell::{PolicyChange, StartupFiles};
 use octo_tools::{CommandEffect, DeskLeave, Effects};
+use octo_workspace::session_folder;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -71,12 +69,12 @@ impl Octo {
             mode: Mode::AskRisky,
             shell_folder: folder.clone(),
             folder,
-            readable: self.shared.readable(),
+            readable: self.shared.paths.readable(),
             writable: Vec::new(),
             rules: self.shared.folder_rules(shown.clone()).await?,
             granted: Vec::new(),
-            home: self.shared.home(),
-            home_others: self.shared.home_others(),
+            home: self.shared.paths.real_home(),
+            home_others: self.shared.paths.other_homes(),
             policy: policy.map_err(|error| ApiError::new("internal").detail(error))?,
             desk: DeskLeave::Ask,
             startup: StartupFiles::default(),

@@ -4,13 +4,13 @@ use super::{Octo, json, sessions::Kind};
 use crate::{
     schedule::{Tasks, must_hold},
     session::midnight,
-    shared::session_folder,
 };
 use octo_protocol::{
     ApiError, Block, Done, Millis, RemovedBy, RunStatus, ScheduleRequest, SessionId, TaskContent, TaskNews,
     TaskPlan,
 };
 use octo_store::{RunRow, StoreError, Tx};
+use octo_workspace::session_folder;
 use serde_json::Value;
 use std::path::Path;
 

@@ -7,7 +7,7 @@ use crate::{
     naming,
     prompt::Surroundings,
     session::{Ask, AskedCall, Said, Via},
-    shared::{LOOK, session_folder},
+    shared::LOOK,
     slash::{self, Parsed},
 };
 use octo_protocol::{
@@ -17,6 +17,7 @@ use octo_protocol::{
 };
 use octo_store::{NewSession, RunRow, StoreError};
 use octo_tools::SkillWish;
+use octo_workspace::session_folder;
 use serde_json::Value;
 use std::{
     path::{Path, PathBuf},
@@ -297,7 +298,7 @@ impl Octo {
         // What a slash asks for is the first thing that happens, before any model is asked.
         let call = wish.map(|wish| crate::session::asked_call(turn.id, &wish));
         let new = NewSession { info: info.clone(), system, toolset: self.shared.toolset_row()? };
-        self.shared.scratch(info.id)?;
+        self.shared.paths.scratch(info.id)?;
         let holder = self.shared.lease.clone();
         if let Some(row) = &run {
             self.shared.schedule.limit(info.id, row.budget);

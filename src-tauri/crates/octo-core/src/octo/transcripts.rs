@@ -3,7 +3,6 @@
 use super::{Octo, json, sessions::unknown_session};
 use crate::{
     clock::now,
-    shared::session_folder,
     transfer::{self, Incoming, Outgoing},
 };
 use octo_protocol::{
@@ -11,6 +10,7 @@ use octo_protocol::{
     TranscriptRequest, Usage,
 };
 use octo_store::{NewBranch, NewImport, NewSession, StoreError};
+use octo_workspace::session_folder;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

@@ -49,7 +49,7 @@ pub(crate) fn preview(plan: &TaskPlan, now: Millis, models: &Models, agents: &Ag
             }
         }
     }
-    if crate::shared::session_folder(Path::new(&plan.folder)).is_err() {
+    if octo_workspace::session_folder(Path::new(&plan.folder)).is_err() {
         wrong("folder", ApiError::new("session.folder_gone").arg("folder", &plan.folder));
     }
     if !agents.profiles().iter().any(|known| known.profile == plan.profile) {

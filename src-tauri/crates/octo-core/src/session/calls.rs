@@ -77,8 +77,8 @@ impl Session {
             writable: vec![self.scratch.clone()],
             rules: if unattended { Vec::new() } else { self.rules.clone() },
             granted: self.granted_sites.clone(),
-            home: self.shared.home(),
-            home_others: self.shared.home_others(),
+            home: self.shared.paths.real_home(),
+            home_others: self.shared.paths.other_homes(),
             policy: self.shared.policy(),
             desk: self.desk_leave(),
             startup: StartupFiles::default(),
@@ -86,13 +86,13 @@ impl Session {
     }
 
     fn files_readable(&self) -> Vec<PathBuf> {
-        let mut readable = self.shared.readable();
+        let mut readable = self.shared.paths.readable();
         readable.push(self.shell_place.join("logs"));
-        readable.push(self.shared.outputs(self.id()));
+        readable.push(self.shared.paths.outputs(self.id()));
         if self.fork.is_some() {
             let root = self.root();
-            readable.push(self.shared.outputs(root));
-            readable.extend(self.shared.shell_place(root).ok().map(|place| place.join("logs")));
+            readable.push(self.shared.paths.outputs(root));
+            readable.extend(self.shared.paths.shell(root).ok().map(|place| place.join("logs")));
         }
         readable
     }
@@ -116,9 +116,9 @@ impl Session {
             files: self.files.closing(Arc::new(closed)),
             shell: self.shell.clone(),
             blobs: self.shared.blobs.clone(),
-            outputs: Outputs::new(self.shared.outputs(self.id())),
+            outputs: Outputs::new(self.shared.paths.outputs(self.id())),
             documents: self.shared.documents.clone(),
-            scripts: Scripts::new(self.shared.config.home.join("scripts")),
+            scripts: Scripts::new(self.shared.paths.scripts()),
             http: Http::new(self.shared.models.reach()),
             search: self.shared.search.clone(),
             shell_folder: None,

@@ -53,8 +53,7 @@ impl Fence {
             return None;
         }
         let home = std::env::home_dir().and_then(|home| octo_workspace::real(&home).ok());
-        let octo = octo_workspace::real(&self.shared.config.home)
-            .unwrap_or_else(|_| self.shared.config.home.clone());
+        let octo = self.shared.paths.real_home();
         let mut writable = temporary_folders();
         writable.extend([self.folder.clone(), self.scratch.clone()]);
         let (mut secrets, mut entered) = (Vec::new(), Vec::new());
@@ -84,7 +83,7 @@ impl Fence {
             home,
             octo_readable: readable.iter().map(|name| octo.join(name)).collect(),
             octo,
-            octo_others: self.shared.home_others(),
+            octo_others: self.shared.paths.other_homes(),
         })
     }
 }

@@ -226,7 +226,7 @@ impl Skills for Invoker {
             };
             match loaded {
                 Loaded::Inline { instructions, ran } => {
-                    let outputs = Outputs::new(skills.shared.outputs(skills.session));
+                    let outputs = Outputs::new(skills.shared.paths.outputs(skills.session));
                     let view = SkillView { commands: ran, ..skill_view(&card, &wish) };
                     Ok(inline(view, &instructions, &outputs, call))
                 }

@@ -409,7 +409,7 @@ impl Session {
             return Err(ApiError::new("time.going"));
         }
         self.must_be_own()?;
-        let folder = crate::shared::session_folder(Path::new(folder))?;
+        let folder = octo_workspace::session_folder(Path::new(folder))?;
         self.info.folder = folder.display().to_string();
         self.enter_folder(folder).await?;
         self.store_head().await

@@ -63,7 +63,7 @@ impl Session {
         let line = shared.forks.take(id);
         let scope = format!("session/{root}");
         let rules = shared.allowed(stored.info.folder.clone(), scope).await?;
-        let (scratch, shell_place) = (shared.scratch(root)?, shared.shell_place(id)?);
+        let (scratch, shell_place) = (shared.paths.scratch(root)?, shared.paths.shell(id)?);
         let folder = PathBuf::from(&stored.info.folder);
         let frozen = Frozen::of(&shared, &stored).await?;
         let mut unfinished = stored.unfinished.clone();
@@ -261,7 +261,7 @@ impl Session {
         if let Attendance::Nobody(_) = kept.attendance {
             // Drafts belong to no task, and nothing else may be written.
             let writable = vec![self.scratch.clone()];
-            let readable = self.shared.readable();
+            let readable = self.shared.paths.readable();
             self.files = Files::new(Scope { folder: self.scratch.clone(), readable, writable });
         }
         kept
@@ -376,18 +376,18 @@ fn files_of(
     scratch: &Path,
     shell_place: &Path,
 ) -> Result<Files, ApiError> {
-    let mut readable = shared.readable();
-    readable.push(shared.outputs(id));
+    let mut readable = shared.paths.readable();
+    readable.push(shared.paths.outputs(id));
     readable.push(shell_place.join("logs"));
     if root != id {
         // What its parent's conversation speaks of.
-        readable.push(shared.outputs(root));
-        readable.push(shared.shell_place(root)?.join("logs"));
+        readable.push(shared.paths.outputs(root));
+        readable.push(shared.paths.shell(root)?.join("logs"));
     }
     for ancestor in ancestors {
         // What was said there speaks of them.
-        readable.push(shared.outputs(*ancestor));
-        readable.push(shared.shell_place(*ancestor)?.join("logs"));
+        readable.push(shared.paths.outputs(*ancestor));
+        readable.push(shared.paths.shell(*ancestor)?.join("logs"));
     }
     let scope = Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
     Ok(Files::new(scope).recording(shared.time.recorder(root)).noting(shared.unfinished.clone()))

@@ -67,7 +67,7 @@ pub(crate) struct Session {
     pub(super) seat: Seat,
     pub(super) folder: PathBuf,
     pub(super) scratch: PathBuf,
-    /// Where its shell keeps what is its own; see [`Shared::shell_place`].
+    /// Where its shell keeps what is its own; see `HomePaths::shell`.
     pub(super) shell_place: PathBuf,
     pub(super) files: Files,
     pub(super) shell: Shell,

@@ -2,8 +2,14 @@
 
 use super::Found;
 use crate::browsing::{
-    Seat, acting::Ground, card::named_by_page, facts, facts::Facts, faults, risks::risks, seat::Work,
-    secrets::Plain, secrets::Secrets,
+    Seat,
+    acting::Ground,
+    card::named_by_page,
+    facts::{self, Facts},
+    faults,
+    risks::risks,
+    seat::Work,
+    secrets::{Plain, Secrets},
 };
 use octo_browser::{
     CallError, LocateError, Located, PageError, Recognition, knows_key,
