@@ -1,7 +1,7 @@
 //! What runs, as the sessions of this process tell it: each actor writes what it does onto a board, so that nobody who
 //! wants to know has to wait for one that is busy. What other processes of the home do is read from the store.
 
-use crate::admission::Places;
+use crate::{admission::Places, change::Change};
 use octo_protocol::{
     ActivityId, ActivityOrigin, ActivityRow, ActivityState, ActivityStatus, BackgroundCommand, ForkOrigin,
     Millis, RunStatus, SessionId, SessionStatus, Spending, TaskRun, TurnId, Usage,
@@ -11,28 +11,6 @@ use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
 };
-use tokio::sync::watch;
-
-/// Tells whoever watches that something runs otherwise. Clones are one.
-#[derive(Clone)]
-pub(crate) struct Change(watch::Sender<u64>);
-
-impl Default for Change {
-    fn default() -> Self {
-        Self(watch::Sender::new(0))
-    }
-}
-
-impl Change {
-    pub fn tell(&self) {
-        self.0.send_modify(|number| *number = number.wrapping_add(1));
-    }
-
-    /// Another number whenever something changed.
-    pub fn watch(&self) -> watch::Receiver<u64> {
-        self.0.subscribe()
-    }
-}
 
 /// What all sessions of this process do. Clones are one.
 #[derive(Clone, Default)]

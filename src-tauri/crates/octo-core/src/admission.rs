@@ -6,7 +6,7 @@
 //!
 //! Nothing of it reaches a model: a turn without a place only asks later.
 
-use crate::activity::Change;
+use crate::change::Change;
 use octo_protocol::TurnId;
 use std::{
     collections::{BTreeSet, HashMap},

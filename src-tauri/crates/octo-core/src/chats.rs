@@ -1,91 +1,269 @@
-//! Chat services a person can write to Octo through.
-//!
-//! | Part | What it is |
-//! | --- | --- |
-//! | [`pairing`] | who asks to be let in, and their codes: pure |
-//! | [`orders`] | what a message asks of Octo itself: pure |
-//! | [`telling`] | what a chat is told of an event of its session: pure |
-//! | [`fetch`] | the part that waits for what people write, and keeps it |
-//! | [`hand`] | what becomes of it |
-//! | [`tell`] | the part that waits for what sessions do, and says it |
-//! | [`speak`] | sending, as often as it takes and no oftener |
-//! | [`setting`] | the settings, and the token in the keychain |
-//!
-//! What a person wrote is on the disk before the service is asked for more, and leaves its table in the transaction that
-//! puts it into its session: it reaches one session, once. What a chat is told stands on the numbered events of its
-//! session; that it is being told is on the disk before it is sent, so that after a crash it is said that an answer may be
-//! missing, not the answer a second time. Nobody is heard whom the person at the computer did not let in by a code, nothing
-//! is approved from a chat, and a session's mode and folder are not changed from there.
-//!
-//! Of all processes on a home the one with the schedule's lease does this: what is done unattended is done in one place.
-//! Settings and codes are in the store, so that any window may be where they are chosen and typed.
+//! Chat services a person can write to Octo through: their settings, how they are, and the token, which is in the
+//! keychain, bound to the host of its server. What listens and speaks is [`crate::chat_bridge`], above sessions.
 
-mod fetch;
-mod hand;
-mod orders;
-mod pairing;
-mod setting;
-mod speak;
-mod tell;
-mod telling;
+pub(crate) mod pairing;
 
-pub(crate) use setting::Chats;
+use pairing::Pairing;
 
-use crate::octo::Octo;
-use octo_chats::Telegram;
-use octo_protocol::{ApiError, ChatAccount, Language, words};
-use octo_store::ChatRow;
-use std::collections::BTreeMap;
-use tokio_util::sync::CancellationToken;
+use crate::{
+    clock::now,
+    keys::{KeyRing, Slot},
+};
+use octo_chats::{Telegram, server_address};
+use octo_llm::Network;
+use octo_protocol::{
+    ApiError, ChatAccount, ChatConnection, ChatService, ChatSettings, ChatState, KeyState, PairedPerson,
+    Secret, Switch, TelegramDraft, TelegramSettings,
+};
+use octo_store::Store;
+use octo_workspace::session_folder;
+use secrecy::SecretString;
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio::sync::{Notify, broadcast, watch};
 
-/// Begins to listen and to speak, for as long as the application runs.
-pub(crate) fn begin(octo: &Octo, closing: &CancellationToken) {
-    fetch::begin(octo, closing.clone());
-    tell::begin(octo, closing.clone());
+/// Whose the token is, beside models and search providers.
+const OWNER: &str = "telegram";
+/// News a slow watcher may fall behind; each is the whole state, so that the last one is enough.
+const NEWS: usize = 16;
+
+/// What all parts of the application share of chat services.
+pub(crate) struct Chats {
+    store: Store,
+    keys: KeyRing,
+    settings: Mutex<ChatSettings>,
+    connection: Mutex<ChatConnection>,
+    /// Counts changes of the settings: whoever waits begins anew.
+    changed: watch::Sender<u64>,
+    /// A chat goes on with another session.
+    led: Arc<Notify>,
+    news: broadcast::Sender<ChatState>,
 }
 
-/// An account at a service, as it is now.
-#[derive(Clone)]
-struct Line {
-    telegram: Telegram,
-    account: ChatAccount,
+impl Chats {
+    pub(crate) fn new(store: Store, keys: KeyRing, settings: &ChatSettings) -> Self {
+        Self {
+            store,
+            keys,
+            settings: Mutex::new(settings.clone()),
+            connection: Mutex::new(ChatConnection::Off),
+            changed: watch::Sender::new(0),
+            led: Arc::default(),
+            news: broadcast::channel(NEWS).0,
+        }
+    }
+
+    /// Takes stored settings into use.
+    pub(crate) fn follow(&self, settings: &ChatSettings) {
+        let mut known = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        if *known != *settings {
+            *known = settings.clone();
+            drop(known);
+            self.changed();
+        }
+    }
+
+    /// Whoever waits begins anew: with another token, another person, another way to the world.
+    pub(crate) fn changed(&self) {
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    /// Told when a chat goes on with another session.
+    pub(crate) fn led(&self) -> Arc<Notify> {
+        Arc::clone(&self.led)
+    }
+
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// Stored settings as they are true for this run: a token that was kept for an earlier run only is gone.
+    pub(crate) fn as_of_now(&self, mut settings: ChatSettings) -> ChatSettings {
+        if let Some(telegram) = &mut settings.telegram {
+            let held = server_address(telegram.server.as_deref())
+                .is_ok_and(|(_, host)| self.keys.holds(OWNER, &host, Slot::Key));
+            if matches!(telegram.token, KeyState::ThisRun { .. }) && !held {
+                telegram.token = KeyState::Missing;
+            }
+        }
+        settings
+    }
+
+    /// The settings as this process knows them to be stored.
+    pub(crate) fn stored(&self) -> ChatSettings {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Telegram as this process knows it.
+    pub(crate) fn telegram(&self) -> Option<TelegramSettings> {
+        self.as_of_now(self.stored()).telegram
+    }
+
+    /// Takes what another process of the home may have chosen into use.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub(crate) async fn look(&self) -> Result<(), ApiError> {
+        let stored = self.store.read(|reader| reader.settings()).await?;
+        self.follow(&stored.chats);
+        Ok(())
+    }
+
+    /// What is told of chat services from now on.
+    pub(crate) fn watch(&self) -> broadcast::Receiver<ChatState> {
+        self.news.subscribe()
+    }
+
+    /// How they are.
+    pub(crate) async fn state(&self) -> Result<ChatState, ApiError> {
+        let rows = self.store.read(|reader| reader.chats(ChatService::Telegram));
+        let rows = rows.await?;
+        let account = self.telegram().and_then(|telegram| telegram.bot).map(|bot| bot.id);
+        let people = rows.into_iter().filter(|row| Some(&row.account) == account.as_ref()).map(|row| {
+            PairedPerson { key: row.key, service: row.service, name: row.name, paired_at: row.paired_at }
+        });
+        let telegram = self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(ChatState { telegram, people: people.collect() })
+    }
+
+    /// The connection is like this now; whoever watches hears of it where it was otherwise.
+    pub(crate) fn is_now(self: &Arc<Self>, connection: ChatConnection) {
+        let mut known = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed = *known != connection;
+        *known = connection;
+        drop(known);
+        if changed {
+            self.tell();
+        }
+    }
+
+    /// Whoever watches hears how they are.
+    pub(crate) fn tell(self: &Arc<Self>) {
+        let chats = Arc::clone(self);
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        runtime.spawn(async move {
+            if let Ok(state) = chats.state().await {
+                // Nobody watching is no fault.
+                let _nobody = chats.news.send(state);
+            }
+        });
+    }
+
+    /// The bot a draft means.
+    ///
+    /// # Errors
+    /// `chat.*`: what is wrong with the draft, or with the way to the service.
+    pub(crate) async fn test(
+        &self,
+        network: &Network,
+        draft: &TelegramDraft,
+    ) -> Result<ChatAccount, ApiError> {
+        let token = match given(draft) {
+            Some(token) => SecretString::from(token.expose().to_owned()),
+            None => self.token(draft.server.as_deref()).await?,
+        };
+        let bot = async { Telegram::new(network, draft.server.as_deref(), token)?.me().await };
+        let bot = bot.await.map_err(|error| error.to_api())?;
+        Ok(ChatAccount { id: bot.id, name: bot.name })
+    }
+
+    /// Reads a draft into settings, its token put away. Nothing else is stored yet.
+    ///
+    /// # Errors
+    /// `chat.server_wrong`, `chat.token_missing`, `session.folder_*`, `key.not_saved`.
+    pub(crate) async fn accept(
+        &self,
+        draft: TelegramDraft,
+        bot: Option<ChatAccount>,
+    ) -> Result<TelegramSettings, ApiError> {
+        let server = draft.server.as_deref().map(str::trim).filter(|server| !server.is_empty());
+        let (address, host) = server_address(server)?;
+        let folder = session_folder(Path::new(&draft.folder))?;
+        let before = self.telegram();
+        let same_server = |known: &TelegramSettings| {
+            server_address(known.server.as_deref()).is_ok_and(|(_, known)| known == host)
+        };
+        let (token, bot) = match given(&draft) {
+            Some(token) => (self.keys.save(OWNER, &host, Slot::Key, token).await?, bot),
+            None => {
+                let known = before.filter(same_server).filter(|known| known.token != KeyState::Missing);
+                let known = known.ok_or_else(|| ApiError::new("chat.token_missing"))?;
+                (known.token, bot.or(known.bot))
+            }
+        };
+        Ok(TelegramSettings {
+            on: Switch::On,
+            token,
+            server: server.map(|_| address),
+            bot,
+            folder: folder.display().to_string(),
+            mode: draft.mode,
+        })
+    }
+
+    /// The token that was saved for a server.
+    pub(crate) async fn token(&self, server: Option<&str>) -> Result<SecretString, ApiError> {
+        let (_, host) = server_address(server)?;
+        let found = self.keys.load(OWNER, &host, Slot::Key).await?;
+        found.ok_or_else(|| ApiError::new("chat.token_missing"))
+    }
+
+    /// Forgets the token of the present settings. There being none is no error.
+    pub(crate) async fn forget(&self) -> Result<(), ApiError> {
+        match self.telegram() {
+            Some(telegram) => self.forget_of(&telegram).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Forgets the token of settings that held before, where it is at another server than that of the present ones.
+    pub(crate) async fn forget_former(&self, before: &TelegramSettings) -> Result<(), ApiError> {
+        let host = |telegram: &TelegramSettings| server_address(telegram.server.as_deref()).ok();
+        match self.telegram() {
+            Some(now) if host(&now) == host(before) => Ok(()),
+            Some(_) | None => self.forget_of(before).await,
+        }
+    }
+
+    async fn forget_of(&self, telegram: &TelegramSettings) -> Result<(), ApiError> {
+        let (_, host) = server_address(telegram.server.as_deref())?;
+        self.keys.forget(OWNER, &host, Slot::Key).await
+    }
+
+    /// The tokens of all services.
+    ///
+    /// # Errors
+    /// `key.not_read`: who cannot know a secret cannot leave it out of an export.
+    pub(crate) async fn secrets(&self) -> Result<Vec<SecretString>, ApiError> {
+        let Some(telegram) = self.telegram() else { return Ok(Vec::new()) };
+        let (_, host) = server_address(telegram.server.as_deref())?;
+        Ok(self.keys.load(OWNER, &host, Slot::Key).await?.into_iter().collect())
+    }
+
+    /// Lets somebody write: whoever was told this code.
+    ///
+    /// # Errors
+    /// `chat.code_unknown`.
+    pub(crate) async fn pair(self: &Arc<Self>, code: &str) -> Result<PairedPerson, ApiError> {
+        let code = code.to_owned();
+        let paired = self.store.write(move |tx| {
+            let mut pairing = Pairing(tx.chat_offers()?);
+            let Some(stranger) = pairing.take(&code, now()) else { return Ok(None) };
+            tx.put_chat_offers(&pairing.0)?;
+            let who = (stranger.person.as_str(), stranger.name.as_str());
+            tx.pair(ChatService::Telegram, &stranger.account, who, now()).map(Some)
+        });
+        let row = paired.await?;
+        let row = row.ok_or_else(|| ApiError::new("chat.code_unknown"))?;
+        self.changed();
+        self.tell();
+        Ok(PairedPerson { key: row.key, service: row.service, name: row.name, paired_at: row.paired_at })
+    }
 }
 
-/// Somebody's chat, to say something in.
-struct Talk<'a> {
-    octo: &'a Octo,
-    line: &'a Line,
-    chat: &'a ChatRow,
-}
-
-/// What is said in chats, in the person's language.
-#[derive(Clone, Copy)]
-struct Words(Language);
-
-impl Words {
-    fn of(octo: &Octo) -> Self {
-        Self(octo.shared().preferences().language)
-    }
-
-    fn say(self, key: &str) -> String {
-        self.fill(key, &[])
-    }
-
-    fn fill(self, key: &str, args: &[(&str, &str)]) -> String {
-        let args: BTreeMap<String, String> =
-            args.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        words::say(self.0, key, &args)
-    }
-
-    /// What went wrong, without what only the log needs.
-    fn error(self, error: &ApiError) -> String {
-        words::say(self.0, &format!("error.{}", error.key), &error.args)
-    }
-}
-
-/// Whether this process does what is done unattended.
-async fn is_in_charge(octo: &Octo) -> Result<bool, ApiError> {
-    let shared = octo.shared();
-    let lease = shared.store.read(|reader| reader.schedule_lease()).await?;
-    Ok(lease.is_some_and(|lease| lease.token == shared.lease.token))
+fn given(draft: &TelegramDraft) -> Option<Secret> {
+    let token = draft.token.as_ref()?.expose().trim();
+    (!token.is_empty()).then(|| Secret::new(token))
 }

@@ -4,7 +4,7 @@
 //! The binding is part of the keychain entry's name, so that an address changed anywhere else (the
 //! database included) finds no key: a key is only ever sent to the host it was saved for.
 
-use crate::Keys;
+use crate::config::Keys;
 use keyring::Entry;
 use octo_protocol::{ApiError, KeyState, KeychainState, Secret};
 use secrecy::SecretString;

@@ -5,21 +5,24 @@
 //! notice at its end (see [`Shelf::news_for`]); what was sent before stays as it is.
 
 mod cards;
-mod desk;
 mod memory;
 mod offers;
 mod others;
-mod settings;
 mod skill;
 mod source;
 mod suggestions;
 
-pub(crate) use desk::{Client, Deed, HomeDesk, Witness, in_english, told};
+pub(crate) use cards::{label, told as remark};
 pub(crate) use memory::MemoryDraft;
 use offers::Offers;
-use suggestions::Proposal;
+pub(crate) use skill::{SKILL_FILE, text_of};
+pub(crate) use suggestions::Proposal;
 
-use crate::{blocking::blocking, prompt::Agents, slash};
+use crate::{
+    blocking::blocking,
+    prompt::{self, Agents},
+    slash,
+};
 use octo_protocol::{
     ApiError, Block, CommandInfo, LibraryState, Profile, ProxyChoice, Settings, SkillRef, Switch,
     TrustedCertificates,
@@ -38,6 +41,7 @@ use std::{
         Arc, Mutex, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
+    time::Duration,
 };
 use tokio::sync::broadcast;
 
@@ -48,6 +52,10 @@ const NEWS: usize = 16;
 const WATCHED_FOLDERS: usize = 8;
 /// The most tokens, estimated, that the list of skills takes of every request of a session.
 const LISTED_TOKENS: usize = 800;
+
+/// How long a folder's skills are looked for before something goes without: one that does not answer must not hold up
+/// what comes behind, Stop among it.
+pub(crate) const LOOK: Duration = Duration::from_secs(1);
 
 /// The skills and memories of a home. Clones are one.
 #[derive(Clone)]
@@ -163,6 +171,17 @@ impl Library {
                 let _nobody = library.0.news.send(state);
             }
         });
+    }
+
+    /// The system prompt of a session that begins now in this folder.
+    pub(crate) async fn system_prompt(
+        &self,
+        profile: Profile,
+        folder: PathBuf,
+        shelf: &Shelf,
+    ) -> Result<String, ApiError> {
+        let (agents, listing) = (self.agents().clone(), shelf.listing(profile.name()));
+        blocking(move || prompt::system_prompt(&profile, &folder, &agents, &listing)).await
     }
 
     /// The skills as a folder sees them, as of now.

@@ -156,7 +156,7 @@ pub(crate) fn order(providers: &mut SearchProviders, order: &[SearchProviderKind
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Keys;
+    use crate::config::Keys;
     use secrecy::ExposeSecret;
 
     fn draft(kind: SearchProviderKind, key: Option<&str>, address: Option<&str>) -> SearchProviderDraft {

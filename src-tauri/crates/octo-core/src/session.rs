@@ -15,6 +15,7 @@ mod entry;
 mod fallback;
 mod fork;
 mod forking;
+mod forks;
 mod hooked;
 mod idle;
 mod inbox;
@@ -27,8 +28,11 @@ mod outgoing;
 mod questions;
 mod ready;
 mod recall;
+mod recovery;
+mod registry;
 mod resting;
 mod restore;
+mod runtime;
 mod side_call;
 mod skill_commands;
 mod state;
@@ -36,15 +40,16 @@ mod tasks;
 mod texts;
 mod turns;
 
-use crate::{library::Shelf, live::Live, shared::Shared};
+use crate::{library::Shelf, live::Live};
 pub(crate) use background::command_gone;
 pub(crate) use budget::midnight;
-pub(crate) use fork::Lifeline;
 pub(crate) use inbox::{Ask, Reply, Said, Via, sendable};
 pub(crate) use invoked::{AskedCall, asked_call};
 use octo_protocol::{ApiError, SessionId};
-pub(crate) use resting::let_idle_rest;
+pub(crate) use recovery::recover;
+pub(crate) use registry::LockedSessions;
 pub(crate) use restore::resumes_at_start;
+pub(crate) use runtime::Runtime;
 use state::{Patience, Session};
 use std::{
     sync::Arc,
@@ -156,11 +161,11 @@ pub(crate) enum Report {
 
 impl SessionHandle {
     /// Starts the actor of a stored session. Fails when it is not there or another Octo uses it.
-    pub(crate) async fn open(shared: Arc<Shared>, id: SessionId) -> Result<Self, ApiError> {
-        let live = Live::new(id, shared.deltas.clone());
+    async fn open(runtime: Arc<Runtime>, id: SessionId) -> Result<Self, ApiError> {
+        let live = Live::new(id, runtime.deltas.clone());
         let (inbox, receiver) = mpsc::unbounded_channel();
         let calls = Calls::new();
-        let session = Session::load(shared, id, live.clone(), calls.clone(), inbox.clone()).await?;
+        let session = Session::load(runtime, id, live.clone(), calls.clone(), inbox.clone()).await?;
         let ended = CancellationToken::new();
         // Told also when the actor breaks, so that nobody waits for it for ever.
         let end = ended.clone().drop_guard();

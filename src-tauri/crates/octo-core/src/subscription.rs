@@ -3,7 +3,7 @@
 //! One forwarder per subscription merges adjacent deltas for about [`MERGE`], sends batches, and after a
 //! lag or a gap sends a fresh snapshot instead of a hole. It never makes the agent wait.
 
-use crate::{browsing, octo::Octo, troubles::News};
+use crate::{browsing, topics::Topics, troubles::News};
 use octo_protocol::{
     ApiError, ChatState, Delta, Envelope, LibraryState, PolicyState, SessionId, Snapshot, TasksState, Topic,
     Update,
@@ -40,20 +40,20 @@ impl Subscription {
 }
 
 /// Starts a subscription. Fails when the topic's subject is not there.
-pub(crate) async fn subscribe(octo: Octo, topic: Topic) -> Result<Subscription, ApiError> {
+pub(crate) async fn subscribe(topics: Topics, topic: Topic) -> Result<Subscription, ApiError> {
     // Subscribed before the snapshot is read: nothing can fall between the two.
     let mut forwarder = Forwarder {
-        events: octo.events(),
-        deltas: octo.deltas(),
-        troubles: octo.troubles().watch(),
-        policies: octo.policies(),
-        browser: octo.browser_news(),
-        library: octo.library_news(),
-        tasks: octo.task_news(),
-        chats: octo.chat_news(),
-        activity: octo.activity_news(),
-        neighbours: octo.neighbour_news(),
-        octo,
+        events: topics.base.store.published(),
+        deltas: topics.runtime.deltas.subscribe(),
+        troubles: topics.runtime.troubles.watch(),
+        policies: topics.services.rules.watch(),
+        browser: topics.services.browser.watch(),
+        library: topics.services.library.watch(),
+        tasks: topics.services.schedule().watch(),
+        chats: topics.services.chats.watch(),
+        activity: topics.runtime.board.change().watch(),
+        neighbours: topics.base.neighbours.watch(),
+        topics,
         topic,
         seq: 0,
     };
@@ -68,7 +68,7 @@ pub(crate) async fn subscribe(octo: Octo, topic: Topic) -> Result<Subscription, 
 }
 
 struct Forwarder {
-    octo: Octo,
+    topics: Topics,
     topic: Topic,
     events: broadcast::Receiver<Arc<Envelope>>,
     deltas: broadcast::Receiver<Arc<Delta>>,
@@ -94,11 +94,11 @@ impl Forwarder {
         let mut batch = vec![self.snapshot().await?];
         self.push_troubles(&mut batch);
         if self.topic == Topic::Settings {
-            batch.push(Update::Policy { policy: Box::new(self.octo.policy_state().await?) });
-            batch.push(Update::Chats { state: Box::new(self.octo.chat_state().await?) });
+            batch.push(Update::Policy { policy: Box::new(self.topics.policy().await?) });
+            batch.push(Update::Chats { state: Box::new(self.topics.services.chats.state().await?) });
         }
         if let Topic::Session { id } = self.topic
-            && let Some(page) = self.octo.live_page(id)
+            && let Some(page) = self.topics.live_page(id)
         {
             batch.push(Update::Page { page: Some(page) });
         }
@@ -106,7 +106,7 @@ impl Forwarder {
     }
 
     async fn snapshot(&mut self) -> Result<Update, ApiError> {
-        let snapshot = self.octo.snapshot(&self.topic).await?;
+        let snapshot = self.topics.snapshot(&self.topic).await?;
         self.seq = match &snapshot {
             Snapshot::Session(session) => session.seq,
             Snapshot::Sessions { seq, .. } | Snapshot::Settings { seq, .. } | Snapshot::Trash { seq, .. } => {
@@ -320,7 +320,7 @@ impl Forwarder {
         }
         loop {
             let (topic, seq) = (self.topic, self.seq);
-            let missed = match self.octo.events_since(topic, seq, CATCH_UP).await {
+            let missed = match self.topics.events_since(topic, seq, CATCH_UP).await {
                 Ok(missed) => missed,
                 // The next change is taken with it; a session that was purged is told of by the list.
                 Err(error) => {
@@ -344,7 +344,7 @@ impl Forwarder {
     async fn take_activity(&mut self, batch: &mut Vec<Update>) -> Flow {
         tokio::time::sleep(GATHER).await;
         self.activity.mark_unchanged();
-        match self.octo.activity_state().await {
+        match self.topics.activity().await {
             Ok(state) => {
                 batch.push(Update::Activity { state });
                 Flow::On
@@ -397,7 +397,8 @@ impl Forwarder {
     }
 
     fn push_troubles(&self, batch: &mut Vec<Update>) {
-        let told = self.octo.troubles().all().into_iter().filter(|(session, _)| self.is_told_of(*session));
+        let told =
+            self.topics.runtime.troubles.all().into_iter().filter(|(session, _)| self.is_told_of(*session));
         batch.extend(told.map(|(session, trouble)| Update::Trouble { session, trouble: Some(trouble) }));
     }
 

@@ -10,7 +10,7 @@ mod markdown;
 mod pieces;
 mod redact;
 
-use crate::{blocking::blocking, shared::Shared};
+use crate::{base::Base, blocking::blocking, services::Services};
 pub(crate) use import::{Incoming, read};
 use octo_protocol::{
     ApiError, BlobHash, ExportForm, ExportPart, ExportPreview, MessageId, Profile, SessionExported,
@@ -65,8 +65,12 @@ impl Outgoing {
     ///
     /// # Errors
     /// `session.unknown`, `key.not_read`, `export.too_large`.
-    pub(crate) async fn gather(shared: &Shared, session: SessionId) -> Result<Self, ApiError> {
-        let read = shared.store.read(move |reader| {
+    pub(crate) async fn gather(
+        base: &Base,
+        services: &Services,
+        session: SessionId,
+    ) -> Result<Self, ApiError> {
+        let read = base.store.read(move |reader| {
             let Some(info) = reader.session(session)? else {
                 return Err(octo_store::StoreError::UnknownSession(session));
             };
@@ -74,18 +78,13 @@ impl Outgoing {
             Ok((info, reader.whole(session)?, context))
         });
         let (info, page, context): (_, _, Vec<MessageId>) = read.await?;
-        let mut secrets = shared.models.secrets().await?;
-        secrets.extend(shared.searching.secrets().await?);
-        secrets.extend(shared.chats.secrets().await?);
-        secrets.extend(shared.browser.secrets().values().await?);
-        let variables = shared.config.secret_variables.iter().filter_map(|name| std::env::var(name).ok());
-        secrets.extend(variables.map(SecretString::from));
-        let pictures = shared.images_of(&page.messages).await;
+        let secrets = services.secrets(&base.config.secret_variables).await?;
+        let pictures = base.images_of(&page.messages).await;
         if pictures.values().map(|bytes| bytes.len()).sum::<usize>() > MOST_PICTURES {
             let limit = MOST_PICTURES / (1024 * 1024);
             return Err(ApiError::new("export.too_large").arg("limit_mib", limit));
         }
-        let model = info.model.and_then(|id| shared.models.vendor_name(id));
+        let model = info.model.and_then(|id| services.models.vendor_name(id));
         Ok(Self { info, page, context, model, pictures, secrets })
     }
 

@@ -11,7 +11,7 @@ mod tool;
 
 pub(crate) use out::picked;
 
-use crate::{Remover, blocking::blocking, clock::Clock, shared::Shared};
+use crate::{blocking::blocking, clock::Clock, config::Remover};
 use octo_protocol::{ApiError, TrashEntry, TrashId, TrashKind, TrashLimits};
 use octo_shell::Removals;
 use octo_store::{Store, TrashRow};
@@ -19,12 +19,8 @@ use octo_workspace::{Arrival, Measure, Removal, Residence, Slip, Sweep, Trash, T
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
 };
 use tokio::sync::Mutex;
-
-/// How often things are looked at whose time may be over.
-const DAILY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Entries that are changed in one transaction.
 const BATCH: usize = 500;
@@ -168,21 +164,6 @@ impl HomeTrash {
         }
         Ok(())
     }
-}
-
-/// Puts the trash right after whatever ended the last run, and looks after it for as long as the application runs.
-pub(crate) async fn look_after(shared: &Arc<Shared>) {
-    shared.trash.look(Sweep::All).await;
-    shared.trash.keep_within(shared.preferences().trash);
-    let shared = Arc::downgrade(shared);
-    tokio::spawn(async move {
-        loop {
-            tokio::time::sleep(DAILY).await;
-            let Some(shared) = shared.upgrade() else { return };
-            shared.trash.look(Sweep::New).await;
-            shared.trash.keep_within(shared.preferences().trash);
-        }
-    });
 }
 
 fn row_of(slip: &Slip, kind: TrashKind, measure: Measure) -> TrashRow {

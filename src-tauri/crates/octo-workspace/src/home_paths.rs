@@ -53,6 +53,16 @@ impl HomePaths {
         READABLE.map(|name| self.home.join(name)).to_vec()
     }
 
+    /// The person's own skills.
+    pub fn skills(&self) -> PathBuf {
+        self.home.join("skills")
+    }
+
+    /// What Octo remembers.
+    pub fn memories(&self) -> PathBuf {
+        self.home.join("memories")
+    }
+
     /// The scripts that came with Octo.
     pub fn scripts(&self) -> PathBuf {
         self.home.join("scripts")

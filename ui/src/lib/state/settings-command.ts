@@ -5,7 +5,7 @@
 import type { SettingsPage } from "$lib/app/navigation.svelte";
 import { settingsPages } from "$lib/app/settings-pages";
 import type { Settings, SettingsPatch, ToolView } from "$lib/ipc/types";
-import list from "../../../../src-tauri/crates/octo-core/src/library/proposed-settings.json";
+import list from "../../../../src-tauri/crates/octo-core/src/builtin/proposed-settings.json";
 
 /** Matches the whole line: nothing else may be on it. */
 const LINE = /^[ \t]*octo[ \t]+settings[ \t]+open[ \t]+(\S+)(?:[ \t]+(\w+)[ \t]+(\w+))?\s*$/;

@@ -18,7 +18,7 @@ const MOST: usize = 5;
 
 /// Somebody who asks to be let in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stranger {
+pub(crate) struct Stranger {
     /// The account they write to.
     pub account: String,
     /// The service's id of them.
@@ -29,12 +29,12 @@ pub(super) struct Stranger {
 
 /// The codes that are open, as the store has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Pairing(pub(super) Vec<OfferRow>);
+pub(crate) struct Pairing(pub(crate) Vec<OfferRow>);
 
 impl Pairing {
     /// The code to tell somebody; none where they were told a moment ago, and where too many ask. `chance` are bytes
     /// nobody can guess.
-    pub(super) fn ask(&mut self, stranger: Stranger, now: Millis, chance: [u8; LENGTH]) -> Option<String> {
+    pub(crate) fn ask(&mut self, stranger: Stranger, now: Millis, chance: [u8; LENGTH]) -> Option<String> {
         self.forget_old(now);
         let is_theirs =
             |offer: &&mut OfferRow| offer.person == stranger.person && offer.account == stranger.account;
@@ -57,7 +57,7 @@ impl Pairing {
     }
 
     /// Whoever was told this code, however it was typed. It is good once.
-    pub(super) fn take(&mut self, typed: &str, now: Millis) -> Option<Stranger> {
+    pub(crate) fn take(&mut self, typed: &str, now: Millis) -> Option<Stranger> {
         self.forget_old(now);
         let place = self.0.iter().position(|offer| plain(&offer.code) == plain(typed))?;
         let OfferRow { account, person, name, .. } = self.0.remove(place);

@@ -54,7 +54,7 @@ impl Shelf {
 }
 
 /// A remark as a key of the word catalogue.
-pub(super) fn told(warning: &Warning) -> ApiError {
+pub(crate) fn told(warning: &Warning) -> ApiError {
     let error = ApiError::new(warning.key);
     warning.args.iter().fold(error, |error, (name, value)| error.arg(name.as_str(), value))
 }
@@ -79,7 +79,7 @@ pub(super) fn files(candidate: &Candidate) -> Vec<SkillFile> {
 }
 
 /// Where a skill comes from, in a word or two for the model and for cards.
-pub(super) fn label(origin: SkillOrigin) -> &'static str {
+pub(crate) fn label(origin: SkillOrigin) -> &'static str {
     match origin {
         SkillOrigin::Bundled => "octo",
         SkillOrigin::User => "yours",

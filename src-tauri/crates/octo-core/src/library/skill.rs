@@ -18,7 +18,7 @@ use std::{
 };
 
 /// The name of a skill's own file.
-pub(super) const SKILL_FILE: &str = "SKILL.md";
+pub(crate) const SKILL_FILE: &str = "SKILL.md";
 
 impl Library {
     /// All skills, as a folder sees them.
@@ -198,7 +198,7 @@ fn print_of(skill: &Skill) -> Result<String, ApiError> {
 }
 
 /// A skill's `SKILL.md` as it is on the disk.
-pub(super) fn text_of(skill: &Skill) -> Result<String, ApiError> {
+pub(crate) fn text_of(skill: &Skill) -> Result<String, ApiError> {
     let path = skill.folder.join(SKILL_FILE);
     let unreadable = |error| ApiError::new("skills.unreadable").arg("path", path.display()).detail(error);
     let mut bytes = Vec::new();

@@ -130,7 +130,7 @@ mod tests {
     #[tokio::test]
     async fn who_only_passes_keys_through_misses_none_that_is_in_a_keychain() {
         let entry = entry(stored(), Some(stored())).await;
-        let models = models(KeyRing::open(crate::Keys::Memory).await, vec![entry.clone()]);
+        let models = models(KeyRing::open(crate::config::Keys::Memory).await, vec![entry.clone()]);
         assert_eq!(words(&models, entry.id).await, None);
     }
 

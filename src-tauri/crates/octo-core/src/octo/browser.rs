@@ -9,15 +9,16 @@ use serde_json::Value;
 
 impl Octo {
     pub(super) async fn browser(&self, request: BrowserRequest) -> Result<Value, ApiError> {
-        let browser = &self.shared.browser;
+        let browser = &self.services.browser;
         match request {
             BrowserRequest::FindBrowsers(_) => json(browser.find().await),
             BrowserRequest::ChooseBrowser(call) => {
-                self.change_settings(move |_, settings| {
-                    settings.browser = call.choice;
-                    Ok(())
-                })
-                .await?;
+                self.settings
+                    .change(move |_, settings| {
+                        settings.browser = call.choice;
+                        Ok(())
+                    })
+                    .await?;
                 json(Done {})
             }
             BrowserRequest::AttachBrowser(_) => {
@@ -33,7 +34,7 @@ impl Octo {
             }
             BrowserRequest::ExamineBrowser(_) => json(BrowserReport { checks: browser.examine().await }),
             BrowserRequest::ListSiteSecrets(_) => {
-                let settings = self.shared.store.read(|reader| reader.settings_state()).await;
+                let settings = self.base.store.read(|reader| reader.settings_state()).await;
                 let mut secrets = settings?.settings.site_secrets;
                 secrets.sort_by(|one, other| (&one.site, &one.name).cmp(&(&other.site, &other.name)));
                 json(SiteSecrets { secrets })
@@ -42,12 +43,13 @@ impl Octo {
                 let before = self.site_secret(&call.name).await?;
                 let saved = browser.secrets().save(&call.name, &call.site, call.value).await?;
                 let listed = saved.clone();
-                self.change_settings(move |_, settings| {
-                    settings.site_secrets.retain(|secret| secret.name != listed.name);
-                    settings.site_secrets.push(listed);
-                    Ok(())
-                })
-                .await?;
+                self.settings
+                    .change(move |_, settings| {
+                        settings.site_secrets.retain(|secret| secret.name != listed.name);
+                        settings.site_secrets.push(listed);
+                        Ok(())
+                    })
+                    .await?;
                 // Once another site's value counts, the former one is of no use to anybody.
                 if let Some(before) = before.filter(|before| before.site != saved.site) {
                     browser.secrets().forget(&before).await?;
@@ -57,11 +59,12 @@ impl Octo {
             BrowserRequest::ForgetSiteSecret(call) => {
                 if let Some(secret) = self.site_secret(&call.name).await? {
                     // Not typed any more before its value is gone.
-                    self.change_settings(move |_, settings| {
-                        settings.site_secrets.retain(|secret| secret.name != call.name);
-                        Ok(())
-                    })
-                    .await?;
+                    self.settings
+                        .change(move |_, settings| {
+                            settings.site_secrets.retain(|secret| secret.name != call.name);
+                            Ok(())
+                        })
+                        .await?;
                     browser.secrets().forget(&secret).await?;
                 }
                 json(Done {})
@@ -69,7 +72,7 @@ impl Octo {
             BrowserRequest::TakePage(call) => self.hand(call.session, PageHand::Person),
             BrowserRequest::GiveBackPage(call) => self.hand(call.session, PageHand::Agent),
             BrowserRequest::ListSites(_) => {
-                let rules = self.shared.store.read(|reader| reader.site_rules()).await?;
+                let rules = self.base.store.read(|reader| reader.site_rules()).await?;
                 let mut sites: Vec<GrantedSite> =
                     rules.into_iter().map(|(folder, site)| GrantedSite { site, folder }).collect();
                 sites.sort_by(|one, other| (&one.site, &one.folder).cmp(&(&other.site, &other.folder)));
@@ -79,10 +82,10 @@ impl Octo {
                 let GrantedSite { site, folder } = call.site;
                 let rule = Rule::Site { site };
                 let (scope, dropped) = (folder.clone(), rule.clone());
-                let written = self.shared.store.write(move |tx| tx.remove_rule(&scope, &dropped)).await;
+                let written = self.base.store.write(move |tx| tx.remove_rule(&scope, &dropped)).await;
                 written?;
                 // What runs in that folder must not go on with it.
-                let handles: Vec<_> = self.open.lock().await.values().cloned().collect();
+                let handles: Vec<_> = self.runtime.open.all().await;
                 for handle in handles {
                     let (folder, rule) = (folder.clone(), rule.clone());
                     // One that has just ended has forgotten it already.
@@ -95,12 +98,12 @@ impl Octo {
     }
 
     async fn site_secret(&self, name: &str) -> Result<Option<SiteSecret>, ApiError> {
-        let settings = self.shared.store.read(|reader| reader.settings_state()).await?;
+        let settings = self.base.store.read(|reader| reader.settings_state()).await?;
         Ok(settings.settings.site_secrets.into_iter().find(|secret| secret.name == name))
     }
 
     fn hand(&self, session: SessionId, hand: PageHand) -> Result<Value, ApiError> {
-        let seat = self.shared.browser.seated(session).filter(|seat| seat.live().is_some());
+        let seat = self.services.browser.seated(session).filter(|seat| seat.live().is_some());
         match seat {
             Some(seat) => {
                 seat.hand(hand);

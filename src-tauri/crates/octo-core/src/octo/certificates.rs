@@ -26,11 +26,12 @@ impl Octo {
             }
         };
         let certificates = text.map(|text| certificates(&text, file).map(Box::new)).transpose()?;
-        self.change_settings(move |_, settings| {
-            settings.certificates = certificates;
-            Ok(())
-        })
-        .await
+        self.settings
+            .change(move |_, settings| {
+                settings.certificates = certificates;
+                Ok(())
+            })
+            .await
     }
 }
 

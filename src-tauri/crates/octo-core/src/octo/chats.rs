@@ -1,34 +1,23 @@
-//! Requests about chat services, and what a chat does with sessions.
+//! Requests about chat services.
 
-use super::{Octo, json, sessions::Kind};
-use crate::{
-    chats::Chats,
-    session::{Said, Via},
-};
-use octo_protocol::{
-    ApiError, Block, ChatAccount, ChatRequest, ChatService, ChatState, Done, Sent, SessionId, SessionInfo,
-    SettingsSnapshot, TelegramSettings,
-};
+use super::{Octo, json};
+use octo_protocol::{ApiError, ChatRequest, ChatService, Done, SettingsSnapshot, TelegramSettings};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-
-/// The longest name of a file that is kept, in bytes: most file systems take 255.
-const NAME: usize = 200;
 
 impl Octo {
     pub(super) async fn chats(&self, request: ChatRequest) -> Result<Value, ApiError> {
-        let shared = &self.shared;
+        let chats = &self.services.chats;
         match request {
-            ChatRequest::GetChats(_) => json(Chats::state(shared).await?),
+            ChatRequest::GetChats(_) => json(self.services.chats.state().await?),
             ChatRequest::TestTelegram(call) => {
-                json(shared.chats.test(&shared.models.reach(), &call.draft).await?)
+                json(chats.test(&self.services.models.reach(), &call.draft).await?)
             }
             ChatRequest::SaveTelegram(call) => {
-                let before = shared.chats.telegram();
-                let telegram = shared.chats.accept(call.draft, call.bot).await?;
+                let before = chats.telegram();
+                let telegram = chats.accept(call.draft, call.bot).await?;
                 let snapshot = self.set_telegram(move |known| *known = Some(telegram)).await?;
                 if let Some(before) = before {
-                    shared.chats.forget_former(&before).await?;
+                    chats.forget_former(&before).await?;
                 }
                 json(snapshot)
             }
@@ -41,167 +30,35 @@ impl Octo {
                 json(switched.await?)
             }
             ChatRequest::RemoveTelegram(_) => {
-                shared.chats.forget().await?;
-                let gone = shared.store.write(|tx| tx.forget_chats(ChatService::Telegram)).await;
+                chats.forget().await?;
+                let gone = self.base.store.write(|tx| tx.forget_chats(ChatService::Telegram)).await;
                 gone?;
                 json(self.set_telegram(|known| *known = None).await?)
             }
-            ChatRequest::PairPerson(call) => json(Chats::pair(shared, &call.code).await?),
+            ChatRequest::PairPerson(call) => json(chats.pair(&call.code).await?),
             ChatRequest::UnpairPerson(call) => {
-                let gone = shared.store.write(move |tx| tx.unpair(call.person)).await;
+                let gone = self.base.store.write(move |tx| tx.unpair(call.person)).await;
                 gone?;
-                shared.chats.changed();
-                Chats::tell(shared);
+                chats.changed();
+                chats.tell();
                 json(Done {})
             }
         }
-    }
-
-    /// What is told of chat services from now on.
-    pub(crate) fn chat_news(&self) -> tokio::sync::broadcast::Receiver<ChatState> {
-        self.shared.chats.watch()
-    }
-
-    /// How chat services are.
-    pub(crate) async fn chat_state(&self) -> Result<ChatState, ApiError> {
-        Chats::state(&self.shared).await
     }
 
     async fn set_telegram(
         &self,
         change: impl FnOnce(&mut Option<TelegramSettings>) + Send + 'static,
     ) -> Result<SettingsSnapshot, ApiError> {
-        self.change_settings(move |_, settings| {
-            change(&mut settings.chats.telegram);
-            Ok(())
-        })
-        .await?;
+        self.settings
+            .change(move |_, settings| {
+                change(&mut settings.chats.telegram);
+                Ok(())
+            })
+            .await?;
         // The same settings can mean another token.
-        self.shared.chats.changed();
-        Chats::tell(&self.shared);
-        Ok(self.settings_snapshot().await?.1)
-    }
-
-    /// The bot that a token which nobody tested turned out to be.
-    pub(crate) async fn learn_bot(&self, bot: ChatAccount) -> Result<(), ApiError> {
-        self.change_settings(move |_, settings| {
-            if let Some(telegram) = &mut settings.chats.telegram {
-                telegram.bot = Some(bot);
-            }
-            Ok(())
-        })
-        .await
-    }
-
-    /// Sends what a person wrote in a chat into its session.
-    pub(crate) async fn send_via(
-        &self,
-        session: SessionId,
-        blocks: Vec<Block>,
-        via: Via,
-    ) -> Result<Sent, ApiError> {
-        self.send(session, Said { blocks, via: Some(via) }).await
-    }
-
-    /// Whether a session can be begun in a chat now: there is a model, and the folder.
-    ///
-    /// # Errors
-    /// What is missing.
-    pub(crate) async fn may_start_in_chat(&self) -> Result<(), ApiError> {
-        let telegram = self.shared.chats.telegram();
-        let telegram = telegram.ok_or_else(|| ApiError::new("chat.token_missing"))?;
-        octo_workspace::session_folder(Path::new(&telegram.folder))?;
-        self.model_or_default(None).await.map(drop)
-    }
-
-    /// Begins the session `id` with what a person wrote in a chat.
-    pub(crate) async fn start_in_chat(
-        &self,
-        id: SessionId,
-        chat: i64,
-        blocks: Vec<Block>,
-        via: Via,
-    ) -> Result<SessionInfo, ApiError> {
-        let settings = self.shared.preferences();
-        // As they were read from the store last: another window may have chosen them.
-        let telegram = self.shared.chats.telegram().ok_or_else(|| ApiError::new("chat.token_missing"))?;
-        let model = self.model_or_default(None).await?;
-        let folder = octo_workspace::session_folder(Path::new(&telegram.folder))?;
-        let kind = Kind::Chat { id, model, chat, via };
-        let begun = self.start_session(folder, settings.default_profile, telegram.mode, kind, blocks).await;
-        self.shared.chats.led().notify_one();
-        begun
-    }
-
-    /// Keeps a file that a session was sent through a chat: a picture as one the model is shown, anything else by its place.
-    pub(crate) async fn receive(
-        &self,
-        session: SessionId,
-        name: String,
-        bytes: Vec<u8>,
-    ) -> Result<Block, ApiError> {
-        let place = self.shared.paths.received(session);
-        let kept = tokio::task::spawn_blocking(move || keep(&place, &name, &bytes)).await;
-        let path = kept.map_err(|error| ApiError::new("internal").detail(error))??;
-        let path = path.display().to_string();
-        let attached = self.attach_files(vec![path.clone()]).await?;
-        let refused = attached.refused.into_iter().next();
-        attached
-            .blocks
-            .into_iter()
-            .next()
-            .ok_or_else(|| refused.unwrap_or_else(|| ApiError::new("attach.unreadable").arg("path", path)))
-    }
-}
-
-/// Writes a file into a folder of its own below `place`, under the name it came with as far as that is one.
-fn keep(place: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
-    let unwritten = |error: std::io::Error| ApiError::new("chat.file_unkept").arg("name", name).detail(error);
-    let folder = place.join(uuid::Uuid::now_v7().simple().to_string());
-    octo_workspace::private_folder(&folder).map_err(unwritten)?;
-    let path = folder.join(file_name(name));
-    octo_workspace::write_private(&path, bytes).map_err(unwritten)?;
-    Ok(path)
-}
-
-/// A name that is one part of a path everywhere, and hides nothing.
-fn file_name(name: &str) -> String {
-    let safe: String = name
-        .chars()
-        .map(|c| if c.is_control() || is_unseen(c) || "/\\:*?\"<>|".contains(c) { '_' } else { c })
-        .scan(0, |bytes, c| {
-            *bytes += c.len_utf8();
-            (*bytes <= NAME).then_some(c)
-        })
-        .collect();
-    let safe = safe.trim_matches(['.', ' ']);
-    if safe.is_empty() { "file".to_owned() } else { safe.to_owned() }
-}
-
-/// What is not seen, or turns what follows around.
-fn is_unseen(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_files_name_stays_in_its_folder() {
-        for (name, expected) in [
-            ("plan.pdf", "plan.pdf"),
-            ("../../.bashrc", "_.._.bashrc"),
-            ("a/b\\c:d", "a_b_c_d"),
-            (".env", "env"),
-            ("..", "file"),
-            ("", "file"),
-            ("合同.docx", "合同.docx"),
-            ("x\u{0}\n", "x__"),
-            ("invoice\u{202e}fdp.exe", "invoice_fdp.exe"),
-        ] {
-            assert_eq!(file_name(name), expected, "{name:?}");
-        }
-        assert_eq!(file_name(&"字".repeat(300)).len(), 198);
+        self.services.chats.changed();
+        self.services.chats.tell();
+        Ok(self.settings.snapshot().await?.1)
     }
 }

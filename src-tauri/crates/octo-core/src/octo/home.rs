@@ -36,8 +36,8 @@ impl Octo {
     }
 
     async fn measure(&self) -> Result<HomeSizes, ApiError> {
-        let home = self.shared.config.home.clone();
-        let sessions = self.shared.store.read(|reader| reader.session_count()).await?;
+        let home = self.base.config.home.clone();
+        let sessions = self.base.store.read(|reader| reader.session_count()).await?;
         let path = home.clone();
         let parts = blocking(move || {
             measure_home(&home)
@@ -49,21 +49,21 @@ impl Octo {
             bytes: parts.iter().map(|part| part.bytes).sum(),
             parts,
             sessions,
-            models: u32::try_from(self.shared.models.entries().len()).unwrap_or(u32::MAX),
+            models: u32::try_from(self.services.models.entries().len()).unwrap_or(u32::MAX),
         })
     }
 
     /// Copies the home into a new folder. The database first: what it mentions is then in the files.
     async fn back_up(&self, to: PathBuf) -> Result<HomeBackup, ApiError> {
-        let home = self.shared.paths.real_home();
+        let home = self.base.paths.real_home();
         let real = octo_workspace::real(&to).ok().filter(|real| real.is_dir() && to.is_absolute());
         let real = real.ok_or_else(|| ApiError::new("home.no_folder").arg("path", to.display()))?;
         if octo_workspace::is_inside(&real, &home) {
             return Err(ApiError::new("home.backup_inside").arg("path", to.display()));
         }
         let place = real.join(format!("octo-backup-{}", jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S")));
-        let how = words::say(self.shared.preferences().language, "backup.how", &BTreeMap::new());
-        let (store, unfinished) = (self.shared.store.clone(), self.shared.unfinished.clone());
+        let how = words::say(self.base.preferences().language, "backup.how", &BTreeMap::new());
+        let (store, unfinished) = (self.base.store.clone(), self.base.unfinished.clone());
         blocking(move || {
             let failed = |error: &dyn std::fmt::Display| {
                 ApiError::new("home.backup_failed").arg("path", place.display()).detail(error)
@@ -99,18 +99,18 @@ impl Octo {
 
     /// Ends everything and deletes it. Refused before anything is touched where another process works in this home.
     async fn erase(&self, confirm: &str) -> Result<HomeErased, ApiError> {
-        let home = self.shared.config.home.clone();
+        let home = self.base.config.home.clone();
         if confirm != home.display().to_string() {
             return Err(ApiError::new("home.not_confirmed"));
         }
-        let store = self.shared.store.clone();
+        let store = self.base.store.clone();
         if !blocking(move || Ok(store.is_alone())).await? {
             return Err(ApiError::new("home.in_use"));
         }
         tracing::info!("everything is deleted, as the person asked");
         self.shutdown().await;
         let keys = self.forget_keys().await.err();
-        let residence = self.shared.config.settled.residence.clone();
+        let residence = self.base.config.settled.residence.clone();
         let left = blocking(move || {
             erase_all(&residence, &home)
                 .map_err(|error| ApiError::new("home.unreadable").arg("path", home.display()).detail(error))
@@ -122,50 +122,50 @@ impl Octo {
     /// Forgets every key. What the keychain refuses keeps none of the others back.
     async fn forget_keys(&self) -> Result<(), ApiError> {
         let mut outcome = Ok(());
-        for entry in self.shared.models.entries() {
-            let forgotten = self.shared.models.remove(entry.id).await;
+        for entry in self.services.models.entries() {
+            let forgotten = self.services.models.remove(entry.id).await;
             outcome = outcome.and(forgotten);
         }
-        for provider in self.shared.preferences().search.0 {
-            let forgotten = self.shared.searching.forget(provider.kind).await;
+        for provider in self.base.preferences().search.0 {
+            let forgotten = self.services.searching.forget(provider.kind).await;
             outcome = outcome.and(forgotten);
         }
-        let forgotten = self.shared.chats.forget().await;
-        outcome.and(forgotten).and(self.shared.browser.secrets().forget_all().await)
+        let forgotten = self.services.chats.forget().await;
+        outcome.and(forgotten).and(self.services.browser.secrets().forget_all().await)
     }
 
     async fn diagnose(&self) -> Result<Diagnostics, ApiError> {
-        let settings = self.shared.preferences();
-        let health = self.shared.store.health().await.unwrap_or_else(|error| {
+        let settings = self.base.preferences();
+        let health = self.base.store.health().await.unwrap_or_else(|error| {
             // A report is wanted most where something is wrong.
             Health { schema: 0, fault: Some(error.to_string()), sessions: 0 }
         });
         let facts = Facts {
-            home: self.shared.config.home.clone(),
+            home: self.base.config.home.clone(),
             language: settings.language,
             settings,
-            models: self.shared.models.entries(),
-            keychain: self.shared.models.keys().state(),
-            browser: self.shared.browser.state(),
+            models: self.services.models.entries(),
+            keychain: self.services.models.keys().state(),
+            browser: self.services.browser.state(),
             health,
         };
         let parts = blocking(move || Ok(diagnostics::parts(&facts))).await?;
         let report = Diagnostics { id: DiagnosticsId::new(), at: crate::clock::now(), parts };
-        *self.shared.report.lock().await = Some(report.clone());
+        *self.report.lock().await = Some(report.clone());
         Ok(report)
     }
 
     /// Writes the report that was looked at, word for word.
     async fn save_report(&self, id: DiagnosticsId, to: &Path) -> Result<SavedFile, ApiError> {
-        let report = self.shared.report.lock().await.clone().filter(|report| report.id == id);
+        let report = self.report.lock().await.clone().filter(|report| report.id == id);
         let report = report.ok_or_else(|| ApiError::new("diagnostics.gone"))?;
         if !to.is_absolute() || !to.is_dir() {
             return Err(ApiError::new("home.no_folder").arg("path", to.display()));
         }
         let name = format!("octo-report-{}.txt", jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S"));
         let path = to.join(name);
-        let text = written(&report, self.shared.preferences().language);
-        let (place, unfinished) = (path.clone(), self.shared.unfinished.clone());
+        let text = written(&report, self.base.preferences().language);
+        let (place, unfinished) = (path.clone(), self.base.unfinished.clone());
         blocking(move || {
             unfinished.write_private(&place, text.as_bytes()).map_err(|error| {
                 ApiError::new("diagnostics.failed").arg("path", place.display()).detail(error)

@@ -6,6 +6,6 @@ use serde_json::Value;
 
 impl Octo {
     pub(super) async fn host(&self, request: HostRequest) -> Result<Value, ApiError> {
-        json(self.shared.config.host.perform(request).await?)
+        json(self.base.config.host.perform(request).await?)
     }
 }

@@ -9,7 +9,7 @@ const DEAREST: u32 = 12;
 
 impl Octo {
     pub(super) async fn ledger(&self, request: LedgerRequest) -> Result<Value, ApiError> {
-        let store = &self.shared.store;
+        let store = &self.base.store;
         match request {
             LedgerRequest::CallsOfTurn(call) => {
                 let calls = store.read(move |reader| reader.calls_billed(call.turn)).await;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 impl Octo {
     pub(super) async fn skills(&self, request: SkillRequest) -> Result<Value, ApiError> {
-        let (library, trash) = (&self.shared.library, &self.shared.trash);
+        let (library, trash) = (&self.services.library, &self.services.trash);
         match request {
             SkillRequest::ListSkills(call) => json(library.skills(absolute(call.folder)).await?),
             SkillRequest::GetSkill(call) => json(library.sheet(call.skill).await?),
@@ -44,7 +44,7 @@ impl Octo {
     }
 
     pub(super) async fn memory(&self, request: MemoryRequest) -> Result<Value, ApiError> {
-        let (library, trash) = (&self.shared.library, &self.shared.trash);
+        let (library, trash) = (&self.services.library, &self.services.trash);
         match request {
             MemoryRequest::ListMemories(call) => json(library.list_memories(call.query).await?),
             MemoryRequest::GetMemory(call) => json(library.memory(call.file).await?),

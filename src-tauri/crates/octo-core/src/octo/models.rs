@@ -7,7 +7,7 @@ use serde_json::Value;
 
 impl Octo {
     pub(super) async fn models(&self, request: ModelRequest) -> Result<Value, ApiError> {
-        let models = &self.shared.models;
+        let models = &self.services.models;
         match request {
             ModelRequest::SaveModel(call) => json(self.save_model(models.accept(call.draft).await?).await?),
             ModelRequest::TestModel(call) => json(models.test(call.draft).await),
@@ -25,11 +25,12 @@ impl Octo {
             }
             ModelRequest::ChooseLightModel(call) => {
                 self.known_model(call.model)?;
-                self.change_settings(move |_, settings| {
-                    settings.light_model = call.model;
-                    Ok(())
-                })
-                .await?;
+                self.settings
+                    .change(move |_, settings| {
+                        settings.light_model = call.model;
+                        Ok(())
+                    })
+                    .await?;
                 json(Done {})
             }
             ModelRequest::AddCompanion(call) => json(self.add_companion(call.model, call.role).await?),
@@ -42,18 +43,19 @@ impl Octo {
 
     /// Connects the model the presets name beside another, unless it is, and chooses it.
     async fn add_companion(&self, beside: ModelId, role: CompanionRole) -> Result<ModelEntry, ApiError> {
-        let models = &self.shared.models;
+        let models = &self.services.models;
         let companion = match models.companion(beside, role).await? {
             Companion::Connected(id) => id,
             Companion::Draft(draft) => self.save_model(models.accept(draft).await?).await?.id,
         };
         match role {
             CompanionRole::Light => {
-                self.change_settings(move |_, settings| {
-                    settings.light_model = Some(companion);
-                    Ok(())
-                })
-                .await?;
+                self.settings
+                    .change(move |_, settings| {
+                        settings.light_model = Some(companion);
+                        Ok(())
+                    })
+                    .await?;
             }
             CompanionRole::Fallback => self.choose_fallback(beside, Some(companion)).await?,
         }
@@ -65,39 +67,41 @@ impl Octo {
         let stored = entry.clone();
         // A run without a window that only passes a key through names a model for itself: it chooses nothing for the
         // person, who may never have opened Octo.
-        let config = &self.shared.config;
-        let chooses = config.source != Source::Headless || !self.shared.models.keys().is_passing();
-        self.change_settings(move |tx, settings| {
-            tx.put_model(&stored)?;
-            if chooses {
-                settings.default_model.get_or_insert(stored.id);
-                settings.welcomed = true;
-            }
-            Ok(())
-        })
-        .await?;
-        self.shared.models.put(entry.clone());
+        let config = &self.base.config;
+        let chooses = config.source != Source::Headless || !self.services.models.keys().is_passing();
+        self.settings
+            .change(move |tx, settings| {
+                tx.put_model(&stored)?;
+                if chooses {
+                    settings.default_model.get_or_insert(stored.id);
+                    settings.welcomed = true;
+                }
+                Ok(())
+            })
+            .await?;
+        self.services.models.put(entry.clone());
         Ok(entry)
     }
 
     /// Removes a model, its key, and every mention of it.
     async fn remove_model(&self, model: ModelId) -> Result<(), ApiError> {
-        self.change_settings(move |tx, settings| {
-            tx.remove_model(model)?;
-            let left = tx.models()?;
-            if settings.default_model == Some(model) {
-                settings.default_model = left.first().map(|entry| entry.id);
-            }
-            if settings.light_model == Some(model) {
-                settings.light_model = None;
-            }
-            for entry in left.into_iter().filter(|entry| entry.fallback == Some(model)) {
-                tx.put_model(&ModelEntry { fallback: None, ..entry })?;
-            }
-            Ok(())
-        })
-        .await?;
-        self.shared.models.remove(model).await
+        self.settings
+            .change(move |tx, settings| {
+                tx.remove_model(model)?;
+                let left = tx.models()?;
+                if settings.default_model == Some(model) {
+                    settings.default_model = left.first().map(|entry| entry.id);
+                }
+                if settings.light_model == Some(model) {
+                    settings.light_model = None;
+                }
+                for entry in left.into_iter().filter(|entry| entry.fallback == Some(model)) {
+                    tx.put_model(&ModelEntry { fallback: None, ..entry })?;
+                }
+                Ok(())
+            })
+            .await?;
+        self.services.models.remove(model).await
     }
 
     async fn choose_fallback(&self, model: ModelId, fallback: Option<ModelId>) -> Result<(), ApiError> {
@@ -106,19 +110,20 @@ impl Octo {
         if fallback == Some(model) {
             return Err(ApiError::new("model.fallback_itself"));
         }
-        self.change_settings(move |tx, _| match tx.models()?.into_iter().find(|entry| entry.id == model) {
-            Some(entry) => tx.put_model(&ModelEntry { fallback, ..entry }),
-            None => Ok(()),
-        })
-        .await?;
-        self.shared.models.fall_back(model, fallback);
+        self.settings
+            .change(move |tx, _| match tx.models()?.into_iter().find(|entry| entry.id == model) {
+                Some(entry) => tx.put_model(&ModelEntry { fallback, ..entry }),
+                None => Ok(()),
+            })
+            .await?;
+        self.services.models.fall_back(model, fallback);
         Ok(())
     }
 
     /// Whether a model that is named at all is there.
     fn known_model(&self, model: Option<ModelId>) -> Result<(), ApiError> {
         match model {
-            Some(id) if self.shared.models.vendor_name(id).is_none() => Err(ApiError::new("model.unknown")),
+            Some(id) if self.services.models.vendor_name(id).is_none() => Err(ApiError::new("model.unknown")),
             Some(_) | None => Ok(()),
         }
     }

@@ -1,7 +1,10 @@
 //! Requests about the person's own rules.
 
 use super::{Octo, json};
-use crate::permission::{self, Basis, Decided, Decision, Ground};
+use crate::{
+    blocking::blocking,
+    permission::{self, Basis, Decided, Decision, Ground},
+};
 use octo_protocol::{
     ApiError, AskReason, CommandTrial, Grant, Grants, Mode, PolicyRequest, PolicyState, RunsBecause,
     TrialOutcome, TryCommand,
@@ -15,7 +18,7 @@ use std::path::{Path, PathBuf};
 impl Octo {
     pub(super) async fn policy(&self, request: PolicyRequest) -> Result<Value, ApiError> {
         match request {
-            PolicyRequest::GetPolicy(_) => json(self.policy_state().await?),
+            PolicyRequest::GetPolicy(_) => json(self.topics.policy().await?),
             PolicyRequest::AddPolicyRule(call) => {
                 json(self.change_policy(PolicyChange::Add(call.rule), call.stamp).await?)
             }
@@ -24,7 +27,7 @@ impl Octo {
             }
             PolicyRequest::ListGrants(_) => json(self.grants().await?),
             PolicyRequest::RemoveGrant(call) => {
-                let written = self.shared.store.write(move |tx| tx.remove_rule(&call.folder, &call.rule));
+                let written = self.base.store.write(move |tx| tx.remove_rule(&call.folder, &call.rule));
                 written.await?;
                 json(self.grants().await?)
             }
@@ -32,21 +35,13 @@ impl Octo {
         }
     }
 
-    /// `policy.toml` as of now.
-    pub(crate) async fn policy_state(&self) -> Result<PolicyState, ApiError> {
-        let shared = self.shared.clone();
-        let read = tokio::task::spawn_blocking(move || shared.rules.state()).await;
-        read.map_err(|error| ApiError::new("internal").detail(error))
-    }
-
     async fn change_policy(&self, change: PolicyChange, stamp: String) -> Result<PolicyState, ApiError> {
-        let shared = self.shared.clone();
-        let changed = tokio::task::spawn_blocking(move || shared.rules.change(&change, &stamp)).await;
-        changed.map_err(|error| ApiError::new("internal").detail(error))?
+        let services = self.services.clone();
+        blocking(move || services.rules.change(&change, &stamp)).await
     }
 
     async fn grants(&self) -> Result<Grants, ApiError> {
-        let stored = self.shared.store.read(|reader| reader.all_rules()).await?;
+        let stored = self.base.store.read(|reader| reader.all_rules()).await?;
         // What was allowed for one session ends with it and is not shown.
         let lasting = stored.into_iter().filter(|(folder, _)| Path::new(folder).is_absolute());
         Ok(Grants { grants: lasting.map(|(folder, rule)| Grant { folder, rule }).collect() })
@@ -63,19 +58,19 @@ impl Octo {
             None => self.usual_folder(),
         };
         let shown = folder.display().to_string();
-        let shared = self.shared.clone();
-        let policy = tokio::task::spawn_blocking(move || shared.rules.policy()).await;
+        let services = self.services.clone();
+        let policy = blocking(move || Ok(services.rules.policy()));
         let ground = Ground {
             mode: Mode::AskRisky,
             shell_folder: folder.clone(),
             folder,
-            readable: self.shared.paths.readable(),
+            readable: self.base.paths.readable(),
             writable: Vec::new(),
-            rules: self.shared.folder_rules(shown.clone()).await?,
+            rules: self.base.folder_rules(shown.clone()).await?,
             granted: Vec::new(),
-            home: self.shared.paths.real_home(),
-            home_others: self.shared.paths.other_homes(),
-            policy: policy.map_err(|error| ApiError::new("internal").detail(error))?,
+            home: self.base.paths.real_home(),
+            home_others: self.base.paths.other_homes(),
+            policy: policy.await?,
             desk: DeskLeave::Ask,
             startup: StartupFiles::default(),
         };
@@ -98,9 +93,9 @@ impl Octo {
 
     /// The folder that was used last and is still there, or the person's home.
     fn usual_folder(&self) -> PathBuf {
-        let recent = self.shared.preferences().recent_folders;
+        let recent = self.base.preferences().recent_folders;
         let there = recent.iter().find_map(|folder| session_folder(Path::new(folder)).ok());
         let home = || std::env::home_dir().filter(|home| home.is_dir());
-        there.or_else(home).unwrap_or_else(|| self.shared.config.home.clone())
+        there.or_else(home).unwrap_or_else(|| self.base.config.home.clone())
     }
 }

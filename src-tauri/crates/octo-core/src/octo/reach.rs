@@ -12,7 +12,7 @@ const OUTSIDE: &str = "https://github.com/";
 impl Octo {
     /// How the settings say the world is reached, for what the shell asks of it.
     pub fn reach(&self) -> Network {
-        self.shared.models.reach()
+        self.services.models.reach()
     }
 
     /// Tries a way with one request; nothing is kept.
@@ -39,7 +39,7 @@ impl Octo {
 
     /// The server of the default model, else of another, else one that everybody knows.
     async fn address_outside(&self) -> Result<String, ApiError> {
-        let (_, snapshot) = self.settings_snapshot().await?;
+        let (_, snapshot) = self.settings.snapshot().await?;
         let default = snapshot.settings.default_model;
         let mut models: Vec<_> =
             snapshot.models.into_iter().filter(|model| is_of_world(&model.base_url)).collect();

@@ -33,7 +33,7 @@ impl Octo {
     pub(super) async fn restore_home(&self, from: PathBuf) -> Result<ResidenceState, ApiError> {
         self.nobody_else().await?;
         let residence = self.home_now();
-        let _one_at_a_time = self.shared.planning.lock().await;
+        let _one_at_a_time = self.planning.lock().await;
         blocking(move || {
             let stamp = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
             plan_restore(&residence, &from, crate::clock::now(), &stamp)?;
@@ -46,7 +46,7 @@ impl Octo {
     pub(super) async fn move_home(&self, to: PathBuf) -> Result<ResidenceState, ApiError> {
         self.nobody_else().await?;
         let residence = self.home_now();
-        let _one_at_a_time = self.shared.planning.lock().await;
+        let _one_at_a_time = self.planning.lock().await;
         blocking(move || {
             plan_move(&residence, &to, crate::clock::now())?;
             state(&residence)
@@ -77,12 +77,12 @@ impl Octo {
 
     /// The home this process works in.
     fn home_now(&self) -> Residence {
-        self.shared.config.settled.residence.clone()
+        self.base.config.settled.residence.clone()
     }
 
     /// Where another process works in this home, what it does would be missed in the one to come.
     async fn nobody_else(&self) -> Result<(), ApiError> {
-        let (store, own) = (self.shared.store.clone(), std::process::id());
+        let (store, own) = (self.base.store.clone(), std::process::id());
         let holders = store.read(|reader| reader.holders()).await?;
         let is_alone = blocking(move || {
             let others = holders.iter().any(|holder| holder.process != own && probe(holder) == Life::Alive);

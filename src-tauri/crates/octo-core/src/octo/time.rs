@@ -1,9 +1,9 @@
 //! Requests to the time machine.
 
 use super::{Octo, json};
-use crate::{session::Ask, shared::Shared};
-use octo_protocol::{ApiError, SessionId, TimeRequest};
-use octo_store::{BackedUp, LeaseOutcome, StoreError, probe};
+use crate::session::Ask;
+use octo_protocol::{ApiError, TimeRequest};
+use octo_store::{BackedUp, StoreError};
 use octo_workspace::{TimeError, TimeMachine};
 use serde_json::Value;
 use std::{path::PathBuf, time::Duration};
@@ -29,15 +29,15 @@ impl Octo {
                 json(compared.await?)
             }
             TimeRequest::PreviewRestore(call) => {
-                let session = self.session(call.session).await?;
+                let session = self.sessions.open(call.session).await?;
                 json(session.ask(|reply| Ask::PreviewRestore(call.task, call.selection, reply)).await?)
             }
             TimeRequest::RestoreTask(call) => {
-                let session = self.session(call.session).await?;
+                let session = self.sessions.open(call.session).await?;
                 json(session.ask(|reply| Ask::RestoreTask(call, reply)).await?)
             }
             TimeRequest::AddCheckpoint(call) => {
-                let session = self.session(call.session).await?;
+                let session = self.sessions.open(call.session).await?;
                 json(session.ask(|reply| Ask::AddCheckpoint(call.name, reply)).await?)
             }
             TimeRequest::GetTimeSpace(_) => json(self.look(|machine| machine.space(BUDGET)).await?),
@@ -47,17 +47,10 @@ impl Octo {
         }
     }
 
-    /// Ends what an earlier process left half-way, beside everything else: nobody waits for it, and a session that is
-    /// opened meanwhile does its own part first.
-    pub(super) fn tend_time(&self) {
-        let octo = self.clone();
-        tokio::spawn(async move { octo.end_unfinished().await });
-    }
-
     /// Removes once a day what nothing refers to. Only in the one process that goes on with everything: a headless run
     /// beside it leaves that to it.
     pub(super) fn tidy_time(&self) {
-        let (machine, home) = (self.shared.time.clone(), self.shared.config.home.clone());
+        let (machine, home) = (self.services.time.clone(), self.base.config.home.clone());
         tokio::spawn(async move {
             // Not at the start, when there is more urgent work.
             tokio::time::sleep(FIRST_COLLECTION).await;
@@ -82,7 +75,7 @@ impl Octo {
 
     /// Makes the database's backup once a day, as [`Octo::tidy_time`] tidies: in one process only.
     pub(super) fn tend_backups(&self) {
-        let store = self.shared.store.clone();
+        let store = self.base.store.clone();
         tokio::spawn(async move {
             tokio::time::sleep(FIRST_BACKUP).await;
             loop {
@@ -100,76 +93,13 @@ impl Octo {
         });
     }
 
-    async fn end_unfinished(&self) {
-        let unfinished = self.look(|machine| {
-            machine.put_back()?;
-            machine.unfinished()
-        });
-        match unfinished.await {
-            Ok(sessions) => {
-                for session in sessions {
-                    self.end_unfinished_in(session).await;
-                }
-            }
-            Err(error) => tracing::error!(%error, "what was interrupted is not known"),
-        }
-    }
-
-    /// Ends what was interrupted in one session, under its lease: what a living process is in the middle of is its own.
-    async fn end_unfinished_in(&self, session: SessionId) {
-        // A shutdown waits, so that nobody else takes the lease while this goes on.
-        let _mending = self.mending.lock().await;
-        {
-            let open = self.open.lock().await;
-            // One that is open has done it already.
-            if self.shared.closing.is_cancelled() || open.contains_key(&session) {
-                return;
-            }
-            let holder = self.shared.lease.clone();
-            let taken = self.shared.store.write(move |tx| tx.take_lease(session, &holder, probe)).await;
-            match taken {
-                Ok(LeaseOutcome::Taken | LeaseOutcome::TakenOver(_)) => {}
-                Ok(LeaseOutcome::HeldBy(_)) => return,
-                Err(error) => {
-                    tracing::warn!(%session, %error, "what was interrupted is left");
-                    return;
-                }
-            }
-        }
-        recover(&self.shared, session).await;
-        let open = self.open.lock().await;
-        // One that was opened meanwhile keeps the lease.
-        if !open.contains_key(&session) {
-            let token = self.shared.lease.token.clone();
-            let released = self.shared.store.write(move |tx| tx.release_lease(session, &token)).await;
-            if let Err(error) = released {
-                tracing::warn!(%session, %error, "lease not released");
-            }
-        }
-    }
-
     async fn look<T: Send + 'static>(
         &self,
         look: impl FnOnce(&TimeMachine) -> Result<T, TimeError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let machine = self.shared.time.clone();
+        let machine = self.services.time.clone();
         let looked = tokio::task::spawn_blocking(move || look(&machine)).await;
         looked.map_err(|error| ApiError::new("internal").detail(error))?.map_err(ApiError::from)
-    }
-}
-
-/// Ends what an earlier process left half-way in a session whose lease is ours.
-pub(crate) async fn recover(shared: &Shared, session: SessionId) {
-    let machine = shared.time.clone();
-    match tokio::task::spawn_blocking(move || machine.recover(session)).await {
-        Ok(Ok(recovered)) => {
-            for one in recovered {
-                tracing::warn!(%session, outcome = ?one.outcome, "a restore was interrupted");
-            }
-        }
-        // The session says so when it is asked to go anywhere.
-        Ok(Err(error)) => tracing::error!(%session, %error, "what was interrupted cannot be ended yet"),
-        Err(error) => tracing::error!(%session, %error, "ending what was interrupted broke"),
     }
 }
 

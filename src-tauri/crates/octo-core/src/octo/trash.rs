@@ -1,7 +1,7 @@
 //! Requests about the trash.
 
 use super::{Octo, json};
-use crate::{schedule::Tasks, trash::picked};
+use crate::trash::picked;
 use octo_protocol::{
     ApiError, Millis, OnConflict, Restored, TrashEntry, TrashId, TrashKind, TrashLook, TrashOverview,
     TrashPage, TrashPreview, TrashRequest, TrashRestored,
@@ -9,7 +9,7 @@ use octo_protocol::{
 use octo_store::{TrashFilter, TrashRow};
 use octo_workspace::Sweep;
 use serde_json::Value;
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 /// The most of a list that is given at a time.
 const PAGE: u32 = 500;
@@ -20,9 +20,27 @@ const DAY: Millis = 24 * 60 * 60 * 1_000;
 /// Messages of a session that are shown, and the most of each in characters.
 const SHOWN: (u32, usize) = (6, 200);
 
+/// How often things are looked at whose time may be over.
+const DAILY: Duration = Duration::from_secs(24 * 60 * 60);
+
 impl Octo {
+    /// Puts the trash right after whatever ended the last run, and looks after it for as long as the application runs.
+    pub(super) async fn tend_trash(&self) {
+        self.services.trash.look(Sweep::All).await;
+        self.services.trash.keep_within(self.base.preferences().trash);
+        let (services, base) = (Arc::downgrade(&self.services), Arc::downgrade(&self.base));
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(DAILY).await;
+                let (Some(services), Some(base)) = (services.upgrade(), base.upgrade()) else { return };
+                services.trash.look(Sweep::New).await;
+                services.trash.keep_within(base.preferences().trash);
+            }
+        });
+    }
+
     pub(super) async fn trash(&self, request: TrashRequest) -> Result<Value, ApiError> {
-        let (trash, store) = (&self.shared.trash, &self.shared.store);
+        let (trash, store) = (&self.services.trash, &self.base.store);
         match request {
             TrashRequest::GetTrash(_) => {
                 trash.look(Sweep::New).await;
@@ -58,14 +76,14 @@ impl Octo {
 
     async fn restore_one(&self, id: TrashId, folder: Option<PathBuf>, on_conflict: OnConflict) -> Restored {
         let restored = async {
-            let row = self.shared.trash.row(id).await?;
+            let row = self.services.trash.row(id).await?;
             match (row.entry.kind, row.entry.session) {
                 (TrashKind::File | TrashKind::Skill | TrashKind::Memory, _) => {
-                    self.shared.trash.restore_file(&row, folder, on_conflict).await
+                    self.services.trash.restore_file(&row, folder, on_conflict).await
                 }
                 (TrashKind::Task, _) => self.restore_task(&row, folder, on_conflict).await,
                 (TrashKind::Session, Some(session)) => {
-                    let back = self.shared.store.write(move |tx| tx.undelete(session)).await;
+                    let back = self.base.store.write(move |tx| tx.undelete(session)).await;
                     Ok(Restored::Done { id, at: back?.id.to_string() })
                 }
                 (TrashKind::Session, None) => Err(ApiError::new("trash.gone")),
@@ -82,7 +100,7 @@ impl Octo {
         folder: Option<PathBuf>,
         on_conflict: OnConflict,
     ) -> Result<Restored, ApiError> {
-        let (trash, tasks) = (&self.shared.trash, Tasks::of(&self.shared));
+        let (trash, tasks) = (&self.services.trash, &self.services.tasks);
         let done = match (folder, on_conflict) {
             // The names of tasks are not those that files get when both are kept.
             (None, OnConflict::KeepBoth) => {
@@ -109,23 +127,23 @@ impl Octo {
     }
 
     async fn preview_trash(&self, id: TrashId) -> Result<TrashPreview, ApiError> {
-        let row = self.shared.trash.row(id).await?;
+        let row = self.services.trash.row(id).await?;
         let (look, present) = match row.entry.kind {
             TrashKind::File | TrashKind::Skill | TrashKind::Memory | TrashKind::Task => {
-                let look = self.shared.trash.look_at(id, self.shared.blobs.clone()).await?;
-                (look, self.shared.trash.present(row.path).await?)
+                let look = self.services.trash.look_at(id, self.base.blobs.clone()).await?;
+                (look, self.services.trash.present(row.path).await?)
             }
             TrashKind::Session => (self.last_words(&row.entry).await?, None),
         };
-        let days = self.shared.preferences().trash.days.map(|days| Millis::from(days.max(1)));
+        let days = self.base.preferences().trash.days.map(|days| Millis::from(days.max(1)));
         let session_title = match (row.entry.kind, row.entry.session) {
             (TrashKind::File | TrashKind::Skill | TrashKind::Memory | TrashKind::Task, Some(session)) => {
-                let read = self.shared.store.read(move |reader| reader.session(session)).await;
+                let read = self.base.store.read(move |reader| reader.session(session)).await;
                 read?.map(|info| info.title)
             }
             _ => None,
         };
-        let counted = self.shared.trash.counted(row.entry.at).await?;
+        let counted = self.services.trash.counted(row.entry.at).await?;
         let until = days.map(|days| counted.saturating_add(days * DAY));
         Ok(TrashPreview { entry: row.entry, look, present, until, session_title })
     }
@@ -134,7 +152,7 @@ impl Octo {
     async fn last_words(&self, entry: &TrashEntry) -> Result<TrashLook, ApiError> {
         let Some(session) = entry.session else { return Ok(TrashLook::Nothing) };
         let (messages, characters) = SHOWN;
-        let read = self.shared.store.read(move |reader| reader.last_words(session, messages)).await;
+        let read = self.base.store.read(move |reader| reader.last_words(session, messages)).await;
         let lines = read?;
         let lines = lines.into_iter().map(|line| line.chars().take(characters).collect()).collect();
         Ok(TrashLook::Session { lines })

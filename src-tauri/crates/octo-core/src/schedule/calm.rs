@@ -9,7 +9,7 @@ const LONGEST: Millis = 5 * 60 * 1_000;
 
 /// No run is open and no time comes before `until`, as long as nobody changes anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Calm {
+pub(crate) struct Calm {
     /// When that was last so.
     at: Millis,
     until: Millis,
@@ -17,12 +17,12 @@ pub(super) struct Calm {
 
 impl Calm {
     /// From now on, where the next time comes in `next` milliseconds.
-    pub(super) fn new(now: Millis, next: Millis) -> Self {
+    pub(crate) fn new(now: Millis, next: Millis) -> Self {
         Self { at: now, until: now.saturating_add(next.min(LONGEST)) }
     }
 
     /// How long it lasts yet. Not over a clock that was set back: times come again then, of which some were decided.
-    pub(super) fn rest(&mut self, now: Millis) -> Option<Duration> {
+    pub(crate) fn rest(&mut self, now: Millis) -> Option<Duration> {
         if now < std::mem::replace(&mut self.at, now) {
             return None;
         }

@@ -1,9 +1,6 @@
 //! Tasks that come back from the trash.
 
-use super::{
-    tasks::{Tasks, is_accepted},
-    timing::Times,
-};
+use super::{Tasks, card::is_accepted, timing::Times};
 use crate::blocking::blocking;
 use octo_protocol::{ApiError, Millis, Switch};
 use octo_store::TaskStateRow;

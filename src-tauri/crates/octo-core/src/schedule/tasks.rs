@@ -2,22 +2,22 @@
 
 use super::{
     Schedule,
+    card::{card, is_accepted, unrunnable},
     decide::{ended, is_further_try, is_in_the_way, replaced, run_of},
     file::{self, TaskFile},
     plan,
-    timing::Times,
 };
-use crate::{blocking::blocking, models::Models, shared::Shared};
+use crate::{base::Base, blocking::blocking, models::Models, prompt::Agents, trash::HomeTrash};
 use octo_protocol::{
     ApiError, Language, Millis, MissedAnswer, RemovedBy, RunCause, RunId, RunStatus, SessionId, Settings,
-    SkipReason, Switch, TaskCard, TaskCards, TaskContent, TaskPlan, TaskPreview, TaskRun, TaskRuns,
-    TaskState, TasksState, Timing,
+    SkipReason, Switch, TaskCard, TaskCards, TaskPlan, TaskPreview, TaskRun, TaskRuns, TaskState, TasksState,
 };
+use octo_skills::Watch;
 use octo_store::{RunEnding, RunRow, Store, StoreError, TaskStateRow, Tx};
 use octo_workspace::Removal;
 use std::{
     collections::HashMap,
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, PoisonError, atomic::Ordering},
 };
 
 /// The most runs that are given at a time.
@@ -25,39 +25,82 @@ const RUNS: u32 = 200;
 /// What the totals are about: thirty days.
 const MONTH: Millis = 30 * 24 * 60 * 60 * 1_000;
 
-/// The tasks of a home.
+/// The tasks of a home. Clones are one.
 #[derive(Clone)]
-pub(crate) struct Tasks(Arc<Shared>);
+pub(crate) struct Tasks(Arc<Inner>);
+
+struct Inner {
+    schedule: Schedule,
+    base: Arc<Base>,
+    models: Arc<Models>,
+    agents: Agents,
+    trash: HomeTrash,
+}
 
 impl Tasks {
-    /// Those of the application.
-    pub(crate) fn of(shared: &Arc<Shared>) -> Self {
-        Self(Arc::clone(shared))
+    /// Those of a home.
+    pub(crate) fn new(base: Arc<Base>, models: Arc<Models>, agents: Agents, trash: HomeTrash) -> Self {
+        let schedule = Schedule::new(base.paths.home());
+        Self(Arc::new(Inner { schedule, base, models, agents, trash }))
     }
 
-    pub(super) fn schedule(&self) -> &Schedule {
+    /// What all parts of the application share of them.
+    pub(crate) fn schedule(&self) -> &Schedule {
         &self.0.schedule
     }
 
     pub(super) fn store(&self) -> &Store {
-        &self.0.store
+        &self.0.base.store
     }
 
-    pub(super) fn models(&self) -> &Models {
+    pub(crate) fn models(&self) -> &Models {
         &self.0.models
     }
 
-    pub(super) fn language(&self) -> Language {
-        self.0.preferences().language
+    pub(crate) fn language(&self) -> Language {
+        self.0.base.preferences().language
     }
 
-    pub(super) fn preferences(&self) -> Settings {
-        self.0.preferences()
+    pub(crate) fn preferences(&self) -> Settings {
+        self.0.base.preferences()
+    }
+
+    /// Watches the folder of tasks from now on.
+    pub(crate) fn watch_folder(&self) {
+        let folder = self.schedule().files.folder().to_owned();
+        if let Err(error) = octo_workspace::private_folder(&folder) {
+            tracing::warn!(folder = %folder.display(), %error, "a folder of the home cannot be made");
+        }
+        let weak = Arc::downgrade(&self.0);
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let watch = Watch::folders(std::iter::once(folder.as_path()), move || {
+            let _in = runtime.enter();
+            if let Some(inner) = weak.upgrade() {
+                Self(inner).changed();
+            }
+        });
+        match watch {
+            Ok(watch) => {
+                *self.schedule().watch.lock().unwrap_or_else(PoisonError::into_inner) = Some(watch);
+            }
+            Err(error) => tracing::warn!(%error, "changes of tasks are seen when they are looked at"),
+        }
+    }
+
+    /// What runs may cost that an earlier process began: known before their sessions go on.
+    pub(crate) async fn take_up(&self) -> Result<(), ApiError> {
+        let open = self.store().read(|reader| reader.open_runs()).await?;
+        for row in open {
+            if let Some(session) = row.run.session {
+                self.schedule().limit(session, row.budget);
+            }
+        }
+        Ok(())
     }
 
     /// The clock of tasks.
     pub(crate) fn now(&self) -> Millis {
-        self.schedule().clock.now()
+        self.0.base.clock.now()
     }
 
     /// Something changed: it is looked at, and whoever watches hears of it.
@@ -67,7 +110,7 @@ impl Tasks {
     }
 
     /// Whoever watches hears that something changed.
-    pub(super) fn tell(&self) {
+    pub(crate) fn tell(&self) {
         self.schedule().revision.fetch_add(1, Ordering::Relaxed);
         let tasks = self.clone();
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
@@ -82,7 +125,7 @@ impl Tasks {
     /// How they are.
     pub(crate) async fn state(&self) -> Result<TasksState, ApiError> {
         let (files, states) = (self.files().await?, self.states().await?);
-        let open = self.0.store.read(|reader| reader.open_runs()).await?;
+        let open = self.store().read(|reader| reader.open_runs()).await?;
         let count = |fits: fn(&RunStatus) -> bool| open.iter().filter(|row| fits(&row.run.status)).count();
         // One that cannot be read, too: it does not run, and only the person can mend it.
         let unrunnable =
@@ -98,7 +141,7 @@ impl Tasks {
     /// All of them: what needs the person first, then by their next time.
     pub(crate) async fn list(&self) -> Result<TaskCards, ApiError> {
         let (files, states) = (self.files().await?, self.states().await?);
-        let read = self.0.store.read(|reader| Ok((reader.last_runs()?, reader.open_runs()?)));
+        let read = self.store().read(|reader| Ok((reader.last_runs()?, reader.open_runs()?)));
         let (mut last, open) = read.await?;
         let now = self.now();
         let mut tasks: Vec<TaskCard> = files
@@ -128,7 +171,7 @@ impl Tasks {
     /// One of them.
     pub(crate) async fn get(&self, task: String) -> Result<TaskCard, ApiError> {
         let found = self.file(task.clone()).await?;
-        let read = self.0.store.read(move |reader| Ok((reader.task_state(&task)?, reader.last_run(&task)?)));
+        let read = self.store().read(move |reader| Ok((reader.task_state(&task)?, reader.last_run(&task)?)));
         let (state, last) = read.await?;
         Ok(card(found, Some(&state), last, self.now()))
     }
@@ -136,7 +179,7 @@ impl Tasks {
     /// What a plan would mean.
     pub(crate) async fn preview(&self, plan: TaskPlan) -> Result<TaskPreview, ApiError> {
         let (tasks, now) = (self.clone(), self.now());
-        blocking(move || Ok(plan::preview(&plan, now, &tasks.0.models, tasks.0.library.agents()))).await
+        blocking(move || Ok(plan::preview(&plan, now, tasks.models(), &tasks.0.agents))).await
     }
 
     /// Writes a task the person has seen: as it is written it is accepted.
@@ -156,7 +199,7 @@ impl Tasks {
         let _one_at_a_time = self.schedule().writing.lock().await;
         let tasks = self.clone();
         let (file, hash, before) = blocking(move || {
-            let (files, models) = (&tasks.schedule().files, &tasks.0.models);
+            let (files, models) = (&tasks.schedule().files, tasks.models());
             let (file, before) = match task {
                 None => (files.free_name(&plan.name), None),
                 Some(file) => {
@@ -196,7 +239,7 @@ impl Tasks {
 
     async fn accept_now(&self, task: String, hash: String, keeps_time: bool) -> Result<(), ApiError> {
         let now = self.now();
-        let accepted = self.0.store.write(move |tx| {
+        let accepted = self.store().write(move |tx| {
             let before = tx.task_state(&task)?;
             let decided = before.decided.filter(|_| keeps_time).or(Some(now));
             tx.put_task_state(&task, &TaskStateRow { on: before.on, accepted: Some(hash), decided })
@@ -210,7 +253,7 @@ impl Tasks {
     pub(crate) async fn switch(&self, task: String, on: Switch) -> Result<TaskCard, ApiError> {
         self.file(task.clone()).await?;
         let (now, name) = (self.now(), task.clone());
-        let switched = self.0.store.write(move |tx| {
+        let switched = self.store().write(move |tx| {
             let before = tx.task_state(&name)?;
             tx.put_task_state(&name, &TaskStateRow { on, decided: Some(now), ..before })
         });
@@ -225,7 +268,7 @@ impl Tasks {
     /// `task.unseen`, `task.broken`; `task.running` while a run of it goes on or waits.
     pub(crate) async fn run_now(&self, task: String) -> Result<TaskRun, ApiError> {
         let file = self.file(task.clone()).await?;
-        let state = self.0.store.read(move |reader| reader.task_state(&task)).await?;
+        let state = self.store().read(move |reader| reader.task_state(&task)).await?;
         let is_accepted = is_accepted(&file, Some(&state));
         let task = file.file;
         let plan = file.plan.map_err(|_| ApiError::new("task.broken").arg("file", &task))?;
@@ -236,7 +279,7 @@ impl Tasks {
         let row = run_of(&task, &plan, RunCause::Hand, None, RunStatus::Waiting { until: now }, now);
         let run = row.run.clone();
         let added =
-            self.0.store.write(move |tx| if make_way(tx, &row, now)? { tx.add_run(&row) } else { Ok(false) });
+            self.store().write(move |tx| if make_way(tx, &row, now)? { tx.add_run(&row) } else { Ok(false) });
         if !added.await? {
             return Err(ApiError::new("task.running").arg("name", &plan.name));
         }
@@ -248,7 +291,7 @@ impl Tasks {
     pub(crate) async fn duplicate(&self, task: String) -> Result<TaskCard, ApiError> {
         let _one_at_a_time = self.schedule().writing.lock().await;
         let file = self.file(task.clone()).await?;
-        let state = self.0.store.read(move |reader| reader.task_state(&task)).await?;
+        let state = self.store().read(move |reader| reader.task_state(&task)).await?;
         // What the person has not seen is not made theirs by copying it.
         if !is_accepted(&file, Some(&state)) {
             return Err(ApiError::new("task.unseen").arg("name", &file.file));
@@ -256,7 +299,7 @@ impl Tasks {
         let plan = file.plan?;
         let tasks = self.clone();
         let (file, hash) = blocking(move || {
-            let (files, models) = (&tasks.schedule().files, &tasks.0.models);
+            let (files, models) = (&tasks.schedule().files, tasks.models());
             let name = files.free_name(&plan.name);
             let text = file::text(&plan, None, models);
             files.write(&name, &text)?;
@@ -265,7 +308,7 @@ impl Tasks {
         .await?;
         let (name, now) = (file.clone(), self.now());
         let row = TaskStateRow { on: Switch::Off, accepted: Some(hash), decided: Some(now) };
-        self.0.store.write(move |tx| tx.put_task_state(&name, &row)).await?;
+        self.store().write(move |tx| tx.put_task_state(&name, &row)).await?;
         self.changed();
         self.get(file).await
     }
@@ -289,7 +332,7 @@ impl Tasks {
         self.0.trash.throw_away(path, removal).await?;
         let now = self.now();
         self.schedule().deleted(|deleted| deleted.insert(task.clone(), now));
-        let gone = self.0.store.write(move |tx| {
+        let gone = self.store().write(move |tx| {
             // Should it come back, what passed meanwhile is over: until when it was there is kept.
             tx.task_decided(&task, Some(now))?;
             for row in tx.open_runs()?.into_iter().filter(|row| row.run.task == task) {
@@ -310,7 +353,7 @@ impl Tasks {
         limit: u32,
     ) -> Result<TaskRuns, ApiError> {
         let since = self.now().saturating_sub(MONTH);
-        let read = self.0.store.read(move |reader| {
+        let read = self.store().read(move |reader| {
             let runs = reader.runs(task.as_deref(), after, limit.min(RUNS))?;
             Ok(TaskRuns { runs, month: reader.run_totals(task.as_deref(), since)? })
         });
@@ -320,7 +363,7 @@ impl Tasks {
     /// Says what becomes of a missed run that asks.
     pub(crate) async fn answer(&self, run: RunId, answer: MissedAnswer) -> Result<(), ApiError> {
         let now = self.now();
-        let answered = self.0.store.write(move |tx| {
+        let answered = self.store().write(move |tx| {
             let Some(row) = tx.run(run)?.filter(|row| row.run.status == RunStatus::Asked) else {
                 return Ok(Err(ApiError::new("task.run_gone")));
             };
@@ -348,7 +391,7 @@ impl Tasks {
     /// Stops a run that goes on, or takes back one that waits.
     pub(crate) async fn stop(&self, run: RunId) -> Result<(), ApiError> {
         let now = self.now();
-        let stopped = self.0.store.write(move |tx| match tx.run(run)? {
+        let stopped = self.store().write(move |tx| match tx.run(run)? {
             Some(row) if row.run.ended_at.is_none() => tx.put_run(&stopping(row, now)).map(|()| true),
             Some(_) | None => Ok(false),
         });
@@ -359,57 +402,27 @@ impl Tasks {
         Ok(())
     }
 
+    /// All files, and what the store knows of them, as they stand together: one that is being saved must not look like
+    /// one that cannot run, whose times are over.
+    pub(crate) async fn together(&self) -> Result<(Vec<TaskFile>, HashMap<String, TaskStateRow>), ApiError> {
+        let _whole = self.schedule().writing.lock().await;
+        Ok((self.files().await?, self.states().await?))
+    }
+
     /// All files, as of now.
     pub(super) async fn files(&self) -> Result<Vec<TaskFile>, ApiError> {
         let tasks = self.clone();
-        blocking(move || Ok(tasks.schedule().files.list(&tasks.0.models))).await
+        blocking(move || Ok(tasks.schedule().files.list(tasks.models()))).await
     }
 
     pub(super) async fn file(&self, task: String) -> Result<TaskFile, ApiError> {
         let tasks = self.clone();
-        blocking(move || tasks.schedule().files.get(&task, &tasks.0.models)).await
+        blocking(move || tasks.schedule().files.get(&task, tasks.models())).await
     }
 
     pub(super) async fn states(&self) -> Result<HashMap<String, TaskStateRow>, ApiError> {
-        self.0.store.read(|reader| reader.task_states()).await.map_err(ApiError::from)
+        self.store().read(|reader| reader.task_states()).await.map_err(ApiError::from)
     }
-}
-
-/// Whether the person wrote or accepted a file as it is.
-pub(super) fn is_accepted(file: &TaskFile, state: Option<&TaskStateRow>) -> bool {
-    state.and_then(|state| state.accepted.as_ref()) == Some(&file.version)
-}
-
-/// Why a file is not followed: it cannot be read, or the person has not looked at it as it is.
-pub(super) fn unrunnable(file: &TaskFile, state: Option<&TaskStateRow>) -> Option<ApiError> {
-    match &file.plan {
-        Err(error) => Some(error.clone()),
-        Ok(plan) if !is_accepted(file, state) => Some(ApiError::new("task.unseen").arg("name", &plan.name)),
-        Ok(_) => None,
-    }
-}
-
-fn card(file: TaskFile, state: Option<&TaskStateRow>, last: Option<TaskRun>, now: Millis) -> TaskCard {
-    let is_accepted = is_accepted(&file, state);
-    let (content, state, next) = match file.plan {
-        Err(error) => (TaskContent::Broken { error, text: file.text }, TaskState::Broken, Vec::new()),
-        Ok(plan) => {
-            let times = Times::new(&plan.when, &plan.zone);
-            let next: Vec<Millis> =
-                times.map(|times| times.after(now).take(plan::SHOWN).collect()).unwrap_or_default();
-            let state = if !is_accepted {
-                TaskState::Unseen
-            } else if plan.when == Timing::ByHand || next.is_empty() {
-                TaskState::Resting
-            } else if state.is_some_and(|state| state.on == Switch::Off) {
-                TaskState::Paused
-            } else {
-                TaskState::Active
-            };
-            (TaskContent::Plan { plan: Box::new(plan) }, state, next)
-        }
-    };
-    TaskCard { file: file.file, content, version: file.version, state, next, last }
 }
 
 /// Whether a run may begin now as far as others of its task go. Another try that only waits makes way for it.

@@ -209,7 +209,7 @@ impl Session {
         let memory = if aims.contains(&Aim::Remember) { Memory::Owed } else { Memory::UpToDate };
         self.after.work = Some(Work { turn, memory, calls: calls.clone() });
         let look = Look {
-            shared: self.shared.clone(),
+            runtime: self.runtime.clone(),
             parent: self.info.clone(),
             turn,
             model,
@@ -233,7 +233,7 @@ impl Session {
     }
 
     fn aims(&self, course: Course) -> Vec<Aim> {
-        let settings = self.shared.preferences().library;
+        let settings = self.runtime.base.preferences().library;
         let Course { answers, skills } = course;
         let improve = match skills {
             Skills::BySlash(name) if answers >= REFLECTS_FROM => Some(Aim::Reflect(name)),

@@ -90,9 +90,9 @@ impl Allowance {
 impl Session {
     /// The budgets that count here: the person's, what this process was told a turn may cost, and what a task's run may.
     fn budgets(&self) -> Budgets {
-        let budgets = self.shared.preferences().budgets;
-        let own = self.shared.config.budget;
-        let run = self.shared.schedule.budget_of(self.root());
+        let budgets = self.runtime.base.preferences().budgets;
+        let own = self.runtime.base.config.budget;
+        let run = self.runtime.services.schedule().budget_of(self.root());
         Budgets { task: budgets.task.into_iter().chain(own).chain(run).min(), ..budgets }
     }
 
@@ -107,7 +107,7 @@ impl Session {
         let Some(turn) = self.running.as_ref().map(|running| self.root_turn(running.view.id)) else { return };
         let Some(running) = &mut self.running else { return };
         running.checking = Some((check, next));
-        let (session, turn, store, report) = (root, turn, self.shared.store.clone(), self.reporter());
+        let (session, turn, store, report) = (root, turn, self.runtime.base.store.clone(), self.reporter());
         step.jobs.push(Box::new(move |_| {
             tokio::spawn(async move {
                 // Nothing is sent before it is known; where that takes room or patience, it is looked up again.
@@ -202,7 +202,7 @@ impl Session {
         if budgets == Budgets::default() {
             return Ok(false);
         }
-        let spent = self.shared.store.read(move |reader| spent(reader, session, none)).await;
+        let spent = self.runtime.base.store.read(move |reader| spent(reader, session, none)).await;
         let spent = spent?;
         Ok(self.allowance.used_up(&Budgets { task: None, ..budgets }, &spent).is_some())
     }

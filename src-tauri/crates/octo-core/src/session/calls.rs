@@ -15,9 +15,9 @@ use super::{
     turns::Step,
 };
 use crate::{
+    builtin::BuiltinCommands,
     clock::now,
     hooks::Moment,
-    library::HomeDesk,
     permission::{self, Basis, Decision, Ground},
     turn::{Input, Order, Settle, Verdict},
 };
@@ -77,22 +77,22 @@ impl Session {
             writable: vec![self.scratch.clone()],
             rules: if unattended { Vec::new() } else { self.rules.clone() },
             granted: self.granted_sites.clone(),
-            home: self.shared.paths.real_home(),
-            home_others: self.shared.paths.other_homes(),
-            policy: self.shared.policy(),
+            home: self.runtime.base.paths.real_home(),
+            home_others: self.runtime.base.paths.other_homes(),
+            policy: self.runtime.services.rules.policy(),
             desk: self.desk_leave(),
             startup: StartupFiles::default(),
         }
     }
 
     fn files_readable(&self) -> Vec<PathBuf> {
-        let mut readable = self.shared.paths.readable();
+        let mut readable = self.runtime.base.paths.readable();
         readable.push(self.shell_place.join("logs"));
-        readable.push(self.shared.paths.outputs(self.id()));
+        readable.push(self.runtime.base.paths.outputs(self.id()));
         if self.fork.is_some() {
             let root = self.root();
-            readable.push(self.shared.paths.outputs(root));
-            readable.extend(self.shared.paths.shell(root).ok().map(|place| place.join("logs")));
+            readable.push(self.runtime.base.paths.outputs(root));
+            readable.extend(self.runtime.base.paths.shell(root).ok().map(|place| place.join("logs")));
         }
         readable
     }
@@ -115,21 +115,25 @@ impl Session {
             cwd: self.folder.clone(),
             files: self.files.closing(Arc::new(closed)),
             shell: self.shell.clone(),
-            blobs: self.shared.blobs.clone(),
-            outputs: Outputs::new(self.shared.paths.outputs(self.id())),
-            documents: self.shared.documents.clone(),
-            scripts: Scripts::new(self.shared.paths.scripts()),
-            http: Http::new(self.shared.models.reach()),
-            search: self.shared.search.clone(),
+            blobs: self.runtime.base.blobs.clone(),
+            outputs: Outputs::new(self.runtime.base.paths.outputs(self.id())),
+            documents: self.runtime.services.documents.clone(),
+            scripts: Scripts::new(self.runtime.base.paths.scripts()),
+            http: Http::new(self.runtime.services.models.reach()),
+            search: self.runtime.services.search.clone(),
             shell_folder: None,
             rewritten: None,
             confinement: None,
             todos: self.todos.clone(),
             tasks: tasks.going_on_with(self.asking_turns()),
-            trash: Arc::new(self.shared.trash.clone()),
+            trash: Arc::new(self.runtime.services.trash.clone()),
             browser: Arc::new(self.seat.clone()),
             browser_leave: None,
-            desk: Arc::new(HomeDesk::new(self.shared.clone(), self.client())),
+            desk: Arc::new(BuiltinCommands::new(
+                self.runtime.base.clone(),
+                &self.runtime.services,
+                self.client(),
+            )),
             skills: self.skills(ground),
             live: Arc::new(move |text: &str| live.push(message, 0, &StreamKind::Output { call }, text)),
             vetted,
@@ -141,8 +145,8 @@ impl Session {
     pub(super) fn prepare(&mut self, id: CallId) {
         let (mut ground, hooks, barred) = (self.ground(), self.hooks(), self.barred());
         let unattended = self.is_unattended();
-        let toolset = self.shared.toolset.clone();
-        let (shared, folder, scope) = (self.shared.clone(), self.info.folder.clone(), self.session_scope());
+        let toolset = self.runtime.services.toolset.clone();
+        let (runtime, folder, scope) = (self.runtime.clone(), self.info.folder.clone(), self.session_scope());
         let report = self.reporter();
         let Some(running) = &mut self.running else { return };
         let (turn, cancel) = (running.view.id, running.cancel.child_token());
@@ -154,7 +158,7 @@ impl Session {
             // A task of its own: a fault in reading a call ends the call and not the turn.
             let read = tokio::spawn(async move {
                 // Another session of the same folder may have been given a rule meanwhile.
-                if !unattended && let Ok(rules) = shared.allowed(folder, scope).await {
+                if !unattended && let Ok(rules) = runtime.base.allowed(folder, scope).await {
                     ground.rules = rules;
                 }
                 let ready = ready(&toolset, &call, &ground, &hooks, &barred, &context).await?;
@@ -263,7 +267,7 @@ impl Session {
 
     fn spawn_call(&mut self, id: CallId) {
         let ground = self.ground();
-        let (report, shared) = (self.reporter(), self.shared.clone());
+        let (report, runtime) = (self.reporter(), self.runtime.clone());
         let Some(running) = &mut self.running else { return };
         let turn = running.view.id;
         let Some(open) = running.call(id) else { return };
@@ -333,7 +337,7 @@ impl Session {
             });
             if may_remove {
                 // What the command removed is in the list by the time the call has ended.
-                shared.trash.look(Sweep::New).await;
+                runtime.services.trash.look(Sweep::New).await;
             }
             let how = if cancel.is_cancelled() { EndedHow::Stopped } else { EndedHow::ByItself };
             let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);

@@ -147,8 +147,8 @@ impl Session {
 
     /// The size from which the conversation is compacted.
     pub(super) fn compaction_limit(&self) -> u64 {
-        let window = self.model().and_then(|model| self.shared.models.window(model));
-        let chosen = match self.shared.preferences().compact_at {
+        let window = self.model().and_then(|model| self.runtime.services.models.window(model));
+        let chosen = match self.runtime.base.preferences().compact_at {
             CompactionLimit::Usual => None,
             CompactionLimit::Tokens { tokens } => Some(tokens),
         };
@@ -240,7 +240,7 @@ impl Session {
         let id = MessageId::new();
         let messages: Vec<Message> = self.context.iter().take(compacting.cut.summed).cloned().collect();
         let (title, for_archive) = (self.info.title.clone(), summary.clone());
-        let archives = Archives::new(self.shared.paths.archives(self.id()));
+        let archives = Archives::new(self.runtime.base.paths.archives(self.id()));
         let report = self.reporter();
         self.swap = Some(Swap { id, compacting, summary });
         step.jobs.push(Box::new(move |_| {
@@ -265,7 +265,7 @@ impl Session {
         let Some(Swap { compacting, summary, .. }) = self.swap.take_if(|swap| swap.id == report.id) else {
             // Nothing left the context meanwhile: the next summary must not name it.
             if let Ok(archived) = report.outcome {
-                let archives = Archives::new(self.shared.paths.archives(self.id()));
+                let archives = Archives::new(self.runtime.base.paths.archives(self.id()));
                 tokio::task::spawn_blocking(move || archives.take_back(&archived.path));
             }
             return Ok(());

@@ -2,8 +2,8 @@
 
 use super::state::Session;
 use crate::{
+    base::Base,
     permission::{Basis, Decision, Nature},
-    shared::Shared,
 };
 use octo_protocol::{Risk, Switch};
 use octo_shell::{Confinement, temporary_folders};
@@ -34,14 +34,14 @@ const ACCOUNTS: &[&str] = &[
 /// Where a session's commands are held to.
 #[derive(Clone)]
 pub(super) struct Fence {
-    shared: Arc<Shared>,
+    base: Arc<Base>,
     folder: PathBuf,
     scratch: PathBuf,
 }
 
 impl Session {
     pub(super) fn fence(&self) -> Fence {
-        Fence { shared: self.shared.clone(), folder: self.folder.clone(), scratch: self.scratch.clone() }
+        Fence { base: self.runtime.base.clone(), folder: self.folder.clone(), scratch: self.scratch.clone() }
     }
 }
 
@@ -49,11 +49,11 @@ impl Fence {
     /// What a command may touch by this decision; none for all that the person may: where the system has no means,
     /// the person does not want it, or the command was allowed to change the machine itself, which it could not.
     pub(super) fn confinement(&self, decision: &Decision, nature: &Nature) -> Option<Confinement> {
-        if self.shared.preferences().confinement == Switch::Off || !octo_shell::confines() {
+        if self.base.preferences().confinement == Switch::Off || !octo_shell::confines() {
             return None;
         }
         let home = std::env::home_dir().and_then(|home| octo_workspace::real(&home).ok());
-        let octo = self.shared.paths.real_home();
+        let octo = self.base.paths.real_home();
         let mut writable = temporary_folders();
         writable.extend([self.folder.clone(), self.scratch.clone()]);
         let (mut secrets, mut entered) = (Vec::new(), Vec::new());
@@ -83,7 +83,7 @@ impl Fence {
             home,
             octo_readable: readable.iter().map(|name| octo.join(name)).collect(),
             octo,
-            octo_others: self.shared.paths.other_homes(),
+            octo_others: self.base.paths.other_homes(),
         })
     }
 }

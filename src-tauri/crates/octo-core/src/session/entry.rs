@@ -114,7 +114,7 @@ impl Session {
         let report = self.reporter();
         let Some(running) = &mut self.running else { return };
         let turn = running.view.id;
-        let ask = || self.shared.admission.ask(turn, move || report(Report::Admitted(turn)));
+        let ask = || self.runtime.admission.ask(turn, move || report(Report::Admitted(turn)));
         running.entrance.ticket.get_or_insert_with(ask);
     }
 

@@ -91,7 +91,11 @@ impl Session {
     pub(super) fn service_works(&mut self, step: &mut Step) {
         self.fallback.failures = 0;
         if self.fallback.active.as_ref().is_some_and(|active| active.stage == Stage::Probing) {
-            let own = self.info.model.and_then(|id| self.shared.models.vendor_name(id)).unwrap_or_default();
+            let own = self
+                .info
+                .model
+                .and_then(|id| self.runtime.services.models.vendor_name(id))
+                .unwrap_or_default();
             self.fallback.active = None;
             let note = ApiError::new("fallback.over").arg("model", own);
             step.changes.push(Change::Event(Event::CommandAnswered { note }));
@@ -119,10 +123,10 @@ impl Session {
             _ => {}
         }
         let (Some(own), true) = (self.info.model, self.fallback.failures >= FAILURES) else { return false };
-        let Some(other) = self.shared.models.fallback_of(own) else { return false };
+        let Some(other) = self.runtime.services.models.fallback_of(own) else { return false };
         self.fallback.failures = 0;
         self.fallback.active = Some(Active { own, other, since: Instant::now(), stage: Stage::Other });
-        let name = |id| self.shared.models.vendor_name(id).unwrap_or_default();
+        let name = |id| self.runtime.services.models.vendor_name(id).unwrap_or_default();
         let note = ApiError::new(reason(error.class))
             .arg("model", name(own))
             .arg("fallback", name(other))
@@ -154,7 +158,8 @@ impl Session {
     /// The model that answers in place of the own one was removed or the own one changed elsewhere.
     pub(super) fn forget_lost_fallback(&mut self) {
         let lost = self.fallback.active.as_ref().is_some_and(|active| {
-            Some(active.own) != self.info.model || self.shared.models.vendor_name(active.other).is_none()
+            Some(active.own) != self.info.model
+                || self.runtime.services.models.vendor_name(active.other).is_none()
         });
         if lost {
             self.reset_fallback();

@@ -12,7 +12,7 @@ use super::{
     state::{Running, Session},
     tasks::TurnTask,
 };
-use crate::library::{Client, Deed, Witness};
+use crate::builtin::{Client, Deed, Witness};
 use octo_protocol::{
     ApiError, BilledCall, CallState, Cost, ForkOrigin, Message, Role, SessionId, SessionStatus, ToolCount,
     TurnEnd, TurnId, Usage,

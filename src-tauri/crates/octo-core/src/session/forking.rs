@@ -10,7 +10,7 @@ mod summary;
 pub(super) use birth::{Birth, Heritage, begin};
 
 use super::{
-    Inbox, Report,
+    Inbox, Report, Runtime,
     fork::{Attendance, Progress},
     skill_commands::PolicyRunner,
     state::{Change, Session},
@@ -19,7 +19,6 @@ use super::{
 use crate::{
     models::Companion,
     permission::Ground,
-    shared::Shared,
     skills::{Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillError},
 };
 use futures::future::BoxFuture;
@@ -83,7 +82,7 @@ enum Worker {
 
 /// The skills of a home, as one call of a session reaches them.
 struct SessionSkills {
-    shared: Arc<Shared>,
+    runtime: Arc<Runtime>,
     inbox: mpsc::UnboundedSender<Inbox>,
     session: SessionId,
     turn: TurnId,
@@ -99,7 +98,7 @@ impl Session {
             return Arc::new(NoSkills);
         };
         Arc::new(Invoker(Arc::new(SessionSkills {
-            shared: self.shared.clone(),
+            runtime: self.runtime.clone(),
             inbox: self.inbox.clone(),
             session: self.id(),
             turn: running.view.id,
@@ -156,9 +155,9 @@ impl Session {
     pub(super) fn pass_mode_on(&self, mode: Mode) {
         let forks = self.running.iter().flat_map(|running| running.forks.values());
         for child in forks.filter_map(|fork| fork.child) {
-            let shared = self.shared.clone();
+            let runtime = self.runtime.clone();
             tokio::spawn(async move {
-                let handle = shared.open.lock().await.get(&child).cloned();
+                let handle = runtime.open.get(child).await;
                 if let Some(handle) = handle
                     && let Err(error) = handle.ask(|reply| super::Ask::SetMode(mode, reply)).await
                 {
@@ -215,7 +214,7 @@ impl Skills for Invoker {
             let loading = async {
                 let card = skills.find(&wish).await?;
                 let commands = Arc::new(skills.runner.of_call(call, cancel.clone()));
-                let source = &skills.shared.forks.source;
+                let source = &skills.runtime.forks.source;
                 let loaded = source.load(skills.ask(&wish), commands).await.map_err(words_of)?;
                 Ok::<_, ToolError>((card, loaded))
             };
@@ -226,7 +225,7 @@ impl Skills for Invoker {
             };
             match loaded {
                 Loaded::Inline { instructions, ran } => {
-                    let outputs = Outputs::new(skills.shared.paths.outputs(skills.session));
+                    let outputs = Outputs::new(skills.runtime.base.paths.outputs(skills.session));
                     let view = SkillView { commands: ran, ..skill_view(&card, &wish) };
                     Ok(inline(view, &instructions, &outputs, call))
                 }
@@ -290,7 +289,7 @@ impl SessionSkills {
     }
 
     async fn find(&self, wish: &SkillWish) -> Result<SkillCard, ToolError> {
-        self.shared.forks.source.find(self.ask(wish)).await.map_err(words_of)
+        self.runtime.forks.source.find(self.ask(wish)).await.map_err(words_of)
     }
 
     fn report(&self, report: Report) {
@@ -310,8 +309,8 @@ impl SessionSkills {
         cancel: CancellationToken,
     ) -> Result<ToolOutput, ToolError> {
         let mut view = SubAgentView { commands: fork.ran.clone(), ..sub_agent_view(card, wish) };
-        let limit = || self.shared.preferences().sub_agents.effective();
-        let slot = match self.shared.forks.slots.try_take(limit()) {
+        let limit = || self.runtime.base.preferences().sub_agents.effective();
+        let slot = match self.runtime.forks.slots.try_take(limit()) {
             Some(slot) => slot,
             None => {
                 self.tell(call, &view, Usage::default());
@@ -321,7 +320,7 @@ impl SessionSkills {
                         view.status = SubAgentStatus::Stopped;
                         return Ok(output(view, "Not begun: the work was stopped while it waited for its turn.".to_owned()));
                     }
-                    slot = self.shared.forks.slots.take(limit) => slot,
+                    slot = self.runtime.forks.slots.take(limit) => slot,
                 }
             }
         };
@@ -333,7 +332,7 @@ impl SessionSkills {
         let stopped = cancel.clone();
         let progress = self.follow(child, call, &mut view, progress, cancel).await;
         drop(slot);
-        let resting = let_rest(self.shared.clone(), child);
+        let resting = let_rest(self.runtime.clone(), child);
         if stopped.is_cancelled() {
             // Who pressed Stop does not wait for what it left running.
             tokio::spawn(resting);
@@ -360,7 +359,7 @@ impl SessionSkills {
             // What that model would be told of the conversation it would read anew.
             Worker::Other(other) => (Some(other), fork.effort, Inherits::Nothing),
         };
-        let toolset = &self.shared.toolset;
+        let toolset = &self.runtime.services.toolset;
         let own_name =
             |name: &String| toolset.resolve(name).map_or(name.clone(), |tool| tool.name().to_owned());
         let forbidden: Vec<String> = fork.forbidden_tools.iter().map(own_name).collect();
@@ -385,15 +384,15 @@ impl SessionSkills {
             attendance: Attendance::Person,
             heritage: lineage.heritage,
         };
-        begin(&self.shared, birth).await.map_err(failed)
+        begin(&self.runtime, birth).await.map_err(failed)
     }
 
     /// The model a sub-agent works on.
     async fn model(&self, wanted: &ForkModel, parents: Option<ModelId>) -> Result<Worker, ToolError> {
-        let models = &self.shared.models;
+        let models = &self.runtime.services.models;
         let other = match wanted {
             ForkModel::Same => None,
-            ForkModel::Light => match self.shared.preferences().light_model {
+            ForkModel::Light => match self.runtime.base.preferences().light_model {
                 Some(light) => models.vendor_name(light).map(|_| light),
                 None => match parents {
                     Some(parents) => match models.companion(parents, CompanionRole::Light).await {
@@ -443,10 +442,10 @@ impl SessionSkills {
                 biased;
                 () = cancel.cancelled(), if !stopping => {
                     stopping = true;
-                    let shared = self.shared.clone();
+                    let runtime = self.runtime.clone();
                     // Its actor may be busy; what it does is heard of all the same.
                     tokio::spawn(async move {
-                        let handle = shared.open.lock().await.get(&child).cloned();
+                        let handle = runtime.open.get(child).await;
                         if let Some(handle) = handle
                             && let Err(error) = handle.stop().await
                         {
@@ -464,13 +463,6 @@ impl SessionSkills {
 }
 
 /// Lets a sub-agent's session rest: what it left running ends, and what that changed is recorded.
-pub(super) async fn let_rest(shared: Arc<Shared>, child: SessionId) {
-    let handle = shared.open.lock().await.get(&child).cloned();
-    let Some(handle) = handle else { return };
-    handle.shut_down().await;
-    let mut open = shared.open.lock().await;
-    // Somebody may have opened it again meanwhile.
-    if open.get(&child).is_some_and(|handle| !handle.is_open()) {
-        open.remove(&child);
-    }
+pub(super) async fn let_rest(runtime: Arc<Runtime>, child: SessionId) {
+    runtime.open.let_rest(child).await;
 }

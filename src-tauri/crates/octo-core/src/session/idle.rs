@@ -80,7 +80,7 @@ impl Session {
     pub(super) fn begin_pause(&mut self) {
         self.pause.end();
         if self.is_counted() && self.fork.is_none() {
-            self.wake_after(self.shared.config.idle_after);
+            self.wake_after(self.runtime.base.config.idle_after);
         }
     }
 
@@ -108,7 +108,7 @@ impl Session {
         if !self.pause.is_warm(&card) {
             return Ok(());
         }
-        let pauses = self.shared.store.read(|reader| reader.pauses(PAUSES)).await;
+        let pauses = self.runtime.base.store.read(|reader| reader.pauses(PAUSES)).await;
         // A session is not worth ending for what cannot be looked up now: then nothing is sent.
         let (Ok(pauses), Ok(false)) = (pauses, self.is_over_budget().await) else { return Ok(()) };
         let idle = idle::Idle {
@@ -119,7 +119,7 @@ impl Session {
             card: &card,
         };
         let mut step = Step::default();
-        match idle::choose(&idle, &self.shared.preferences()) {
+        match idle::choose(&idle, &self.runtime.base.preferences()) {
             Choice::Refresh(after) => {
                 let left = after.saturating_sub(used_at.elapsed());
                 if left.is_zero() {

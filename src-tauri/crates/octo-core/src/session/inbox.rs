@@ -293,21 +293,24 @@ impl Session {
                 };
                 self.note(ApiError::new("command.mode").arg("mode", mode)).await?;
             }
-            Command::Model(Some(name)) => match self.shared.models.find(&name) {
+            Command::Model(Some(name)) => match self.runtime.services.models.find(&name) {
                 Some(model) => {
                     self.set_model(model).await?;
                     self.note(ApiError::new("command.model_set").arg("model", name)).await?;
                 }
                 None => {
-                    let known = self.shared.models.names();
+                    let known = self.runtime.services.models.names();
                     self.note(ApiError::new("command.model_unknown").arg("model", name).list("known", known))
                         .await?;
                 }
             },
             Command::Model(None) => {
-                let model =
-                    self.info.model.and_then(|id| self.shared.models.vendor_name(id)).unwrap_or_default();
-                let known = self.shared.models.names();
+                let model = self
+                    .info
+                    .model
+                    .and_then(|id| self.runtime.services.models.vendor_name(id))
+                    .unwrap_or_default();
+                let known = self.runtime.services.models.names();
                 self.note(ApiError::new("command.model").arg("model", model).list("known", known)).await?;
             }
             Command::Folder(Some(folder)) => self.set_folder(&folder).await?,
@@ -363,7 +366,7 @@ impl Session {
         if !self.is_counted() {
             return Err(ApiError::new("session.demo_has_no_model"));
         }
-        if self.shared.models.vendor_name(model).is_none() {
+        if self.runtime.services.models.vendor_name(model).is_none() {
             return Err(ApiError::new("model.unknown").code(ErrorCode::ModelNeeded));
         }
         self.info.model = Some(model);
@@ -381,7 +384,7 @@ impl Session {
     /// The other model reads everything anew; the present one might have read it from its cache.
     fn estimate_switch(&self, model: ModelId) -> Result<SwitchCost, ApiError> {
         let unknown = || ApiError::new("model.unknown").code(ErrorCode::ModelNeeded);
-        let card = self.shared.models.card_of(model).ok_or_else(unknown)?;
+        let card = self.runtime.services.models.card_of(model).ok_or_else(unknown)?;
         let tokens = self.context_size();
         let cost =
             |card: &ModelCard, usage: Usage| card.prices.as_ref().and_then(|prices| prices.cost(usage));

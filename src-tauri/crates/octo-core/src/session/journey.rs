@@ -76,7 +76,7 @@ impl Session {
             let _gone = reply.send(Err(error));
             return;
         }
-        let (machine, session) = (self.shared.time.clone(), self.id());
+        let (machine, session) = (self.runtime.services.time.clone(), self.id());
         tokio::spawn(async move {
             let preview = beside(move || {
                 let selection = match selection {
@@ -119,7 +119,7 @@ impl Session {
             let _gone = reply.send(Err(error));
             return;
         }
-        let (machine, session, folder) = (self.shared.time.clone(), self.id(), self.folder.clone());
+        let (machine, session, folder) = (self.runtime.services.time.clone(), self.id(), self.folder.clone());
         let (loose, report) = (self.loose(), self.reporter());
         tokio::spawn(async move {
             loose.over().await;
@@ -155,8 +155,8 @@ impl Session {
     /// Sets out for another task. The actor goes on: messages wait in the queue until it arrived.
     pub(super) fn set_out(&mut self, target: Target, extent: Extent, overwrite: Vec<String>, asked: Asked) {
         let way = Way {
-            machine: self.shared.time.clone(),
-            store: self.shared.store.clone(),
+            machine: self.runtime.services.time.clone(),
+            store: self.runtime.base.store.clone(),
             session: self.id(),
             loose: self.loose(),
         };
@@ -233,17 +233,17 @@ impl Session {
     /// After a crash: files that went to a task take the conversation with them.
     pub(super) async fn end_journey(&mut self) -> Result<(), ApiError> {
         let session = self.id();
-        let read = self.shared.store.read(move |reader| reader.journey(session)).await;
+        let read = self.runtime.base.store.read(move |reader| reader.journey(session)).await;
         let Some(Journey { task, conversation, kept }) = read? else { return Ok(()) };
         let tree = self.tree().await?;
         if tree.active == task {
             return self.show_conversation(conversation, &tree, &kept).await;
         }
-        self.shared.store.write(move |tx| tx.drop_journey(session)).await.map_err(ApiError::from)
+        self.runtime.base.store.write(move |tx| tx.drop_journey(session)).await.map_err(ApiError::from)
     }
 
     async fn tree(&self) -> Result<TaskTree, ApiError> {
-        let (machine, session) = (self.shared.time.clone(), self.id());
+        let (machine, session) = (self.runtime.services.time.clone(), self.id());
         beside(move || machine.tree(session)).await
     }
 
@@ -262,11 +262,12 @@ impl Session {
         let session = self.id();
         let undone = undone_at(tree, task, kept);
         let without: HashSet<TurnId> = undone.iter().copied().collect();
-        let read = self.shared.store.read(move |reader| reader.conversation_without(session, &without)).await;
+        let read =
+            self.runtime.base.store.read(move |reader| reader.conversation_without(session, &without)).await;
         let messages = read?;
         self.commit(vec![Change::NewContext(messages), Change::Event(Event::WentTo { task, undone })])
             .await?;
-        let read = self.shared.store.read(move |reader| reader.context_of(session)).await;
+        let read = self.runtime.base.store.read(move |reader| reader.context_of(session)).await;
         self.context = read?;
         let tokens = self.fixed_size() + self.context.iter().map(compaction::estimate).sum::<u64>();
         self.size.estimated(tokens, self.context.len());

@@ -383,10 +383,10 @@ impl Session {
         let report = self.reporter();
         let Some(running) = &self.running else { return };
         let cancel = running.cancel.child_token();
-        let shared = self.shared.clone();
+        let runtime = self.runtime.clone();
         tokio::spawn(async move {
             tokio::select! {
-                () = shared.waking.pause(pause) => report(Report::RetryDue(next)),
+                () = runtime.waking.pause(pause) => report(Report::RetryDue(next)),
                 () = cancel.cancelled() => {}
             }
         });

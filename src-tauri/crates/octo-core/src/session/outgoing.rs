@@ -1,14 +1,18 @@
 //! What a session sends to a model.
 
 use super::{attached::Attached, state::Session};
-use crate::{models::Connection, shared::Shared};
+use crate::{
+    base::Base,
+    models::{Connection, Models},
+};
 use octo_llm::{Layout, MarkerPolicy, ModelCard, ModelRequest, ProviderError, Sent, ToolSchema, plan};
 use octo_protocol::{BilledCall, Effort, Message, ModelId, SessionId};
 use std::sync::Arc;
 
 /// What the requests of a session have in common: its frozen prefix, and whom they go to.
 pub(super) struct Outgoing {
-    shared: Arc<Shared>,
+    base: Arc<Base>,
+    models: Arc<Models>,
     /// Whose prefix it is: a sub-agent's is its parent's.
     session: SessionId,
     model: Option<ModelId>,
@@ -62,7 +66,8 @@ impl Session {
     /// Of this session, as it is now.
     pub(super) fn outgoing(&self) -> Outgoing {
         Outgoing {
-            shared: self.shared.clone(),
+            base: self.runtime.base.clone(),
+            models: self.runtime.services.models.clone(),
             session: self.root(),
             model: self.model(),
             system: self.system.clone(),
@@ -92,14 +97,14 @@ impl Outgoing {
     /// Whom it goes to.
     pub(super) async fn connect(&self) -> Result<Connection, ProviderError> {
         match self.speaker {
-            Speaker::Demo => Ok(self.shared.models.demo()),
-            Speaker::Model => self.shared.models.connect(self.model).await,
+            Speaker::Demo => Ok(self.models.demo()),
+            Speaker::Model => self.models.connect(self.model).await,
         }
     }
 
     /// The request.
     pub(super) async fn request(self, connection: &Connection, said: Said) -> ModelRequest {
-        let images = self.shared.images_of(&said.messages).await;
+        let images = self.base.images_of(&said.messages).await;
         let model = connection.model.clone();
         ModelRequest { images: Arc::new(images), ..self.without_pictures(model, &connection.card, said) }
     }

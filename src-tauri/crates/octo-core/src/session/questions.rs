@@ -172,8 +172,9 @@ impl Session {
     /// Decides again on a call that waits, which is read again first if it is not ready: after a restart.
     fn look_again(&self, question: Question, purpose: Purpose) {
         let (hooks, barred) = (self.hooks(), self.barred());
-        let (mut ground, toolset, report) = (self.ground(), self.shared.toolset.clone(), self.reporter());
-        let (shared, folder, scope) = (self.shared.clone(), self.info.folder.clone(), self.session_scope());
+        let (mut ground, toolset, report) =
+            (self.ground(), self.runtime.services.toolset.clone(), self.reporter());
+        let (runtime, folder, scope) = (self.runtime.clone(), self.info.folder.clone(), self.session_scope());
         let Some(running) = &self.running else { return };
         let turn = running.view.id;
         let Some(open) = running.calls.iter().find(|open| open.call.id == question.call) else { return };
@@ -184,7 +185,7 @@ impl Session {
             // A task of its own: a fault in reading a call must not leave its question unanswerable.
             let looking = tokio::spawn(async move {
                 // A rule may have been taken back meanwhile.
-                if let Ok(rules) = shared.allowed(folder, scope).await {
+                if let Ok(rules) = runtime.base.allowed(folder, scope).await {
                     ground.rules = rules;
                 }
                 match effects {

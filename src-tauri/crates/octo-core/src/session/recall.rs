@@ -10,7 +10,7 @@ impl Session {
     pub(super) fn recall(&mut self, lines: &[BilledCall]) {
         for line in lines {
             let place = self.context.iter().position(|message| Some(message.id) == line.message);
-            let card = line.model.and_then(|model| self.shared.models.card_of(model));
+            let card = line.model.and_then(|model| self.runtime.services.models.card_of(model));
             let (Some(before), Some(card), Some(usage)) =
                 (place.and_then(|place| self.context.get(..place)), card, line.usage)
             else {

@@ -3,11 +3,10 @@
 //! conversation it ever had: each run of a task is one.
 
 use super::{Inbox, SessionHandle, state::Session};
-use crate::shared::OpenSessions;
 use std::{sync::Arc, time::Duration};
 
 /// So many times what counts as idle a session stays open. By then it is decided what becomes of the provider's cache.
-const STAYS: u32 = 10;
+pub(super) const STAYS: u32 = 10;
 /// How long a session that has nothing to do takes to say so. One that is slower is left for the next time.
 const QUICK: Duration = Duration::from_millis(100);
 
@@ -41,13 +40,13 @@ impl Session {
 
 impl SessionHandle {
     /// Whether somebody beside the table of open sessions may be about to ask something.
-    fn is_held(&self) -> bool {
+    pub(super) fn is_held(&self) -> bool {
         Arc::strong_count(&self.line) > 1
     }
 
     /// Lets the actor end if nothing holds it. Once this returns, one that ends takes no message any more: what would
     /// be sent to it now would be lost.
-    async fn rest(&self, after: Duration) {
+    pub(super) async fn rest(&self, after: Duration) {
         let (reply, mut answer) = tokio::sync::oneshot::channel();
         if self.inbox.send(Inbox::Rest(after, reply)).is_err() {
             return;
@@ -62,21 +61,6 @@ impl SessionHandle {
         };
         if said == Some(Answer::Rests) {
             self.inbox.closed().await;
-        }
-    }
-}
-
-/// Lets sessions rest that nobody has worked in for long.
-pub(crate) async fn let_idle_rest(sessions: &OpenSessions, idle_after: Duration) {
-    let ids: Vec<_> = sessions.lock().await.keys().copied().collect();
-    for id in ids {
-        // While this is held nobody can come to hold a session.
-        let mut open = sessions.lock().await;
-        let Some(handle) = open.get(&id) else { continue };
-        if handle.ended.is_cancelled() {
-            open.remove(&id);
-        } else if handle.is_open() && !handle.is_held() {
-            handle.rest(idle_after * STAYS).await;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Opening a stored session, and going on with a turn that a crash or a shutdown left open.
 
 use super::{
-    Calls, Inbox,
+    Calls, Inbox, Runtime,
     after::{After, Course},
     attached::Attached,
     background::Background,
@@ -13,14 +13,15 @@ use super::{
     fork::{Attendance, Forked, Lifeline},
     idle::Pause,
     meter::Seen,
+    recovery::recover,
     state::{Change, Patience, Running, Session},
     tasks::Watch,
     turns::Step,
 };
 use crate::{
     compaction::Size,
+    library::LOOK,
     live::Live,
-    shared::{LOOK, Shared},
     turn::{CallKey, Known, Limits, Restored, Stop, Turn},
 };
 use octo_protocol::{
@@ -41,31 +42,31 @@ use tokio_util::sync::CancellationToken;
 impl Session {
     /// Loads a session, takes its lease and goes on with its open turn.
     pub(super) async fn load(
-        shared: Arc<Shared>,
+        runtime: Arc<Runtime>,
         id: SessionId,
         live: Live,
         calls: Calls,
         inbox: mpsc::UnboundedSender<Inbox>,
     ) -> Result<Self, ApiError> {
-        let holder = shared.lease.clone();
-        let outcome = shared.store.write(move |tx| tx.take_lease(id, &holder, probe)).await?;
+        let holder = runtime.base.lease.clone();
+        let outcome = runtime.base.store.write(move |tx| tx.take_lease(id, &holder, probe)).await?;
         if let LeaseOutcome::HeldBy(_) = outcome {
             return Err(ApiError::new("session.in_use").code(ErrorCode::InUse));
         }
         // Whoever was in the middle of something here is dead now.
-        crate::octo::recover(&shared, id).await;
-        let stored = shared.store.read(move |reader| reader.resume(id)).await?;
+        recover(&runtime.services.time, id).await;
+        let stored = runtime.base.store.read(move |reader| reader.resume(id)).await?;
         let stored =
             stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
         // What it shares with its parent, for a sub-agent.
         let root = stored.fork.as_ref().map_or(id, |fork| fork.origin.session);
-        let ancestors = shared.store.read(move |reader| reader.ancestors(id)).await?;
-        let line = shared.forks.take(id);
+        let ancestors = runtime.base.store.read(move |reader| reader.ancestors(id)).await?;
+        let line = runtime.forks.take(id);
         let scope = format!("session/{root}");
-        let rules = shared.allowed(stored.info.folder.clone(), scope).await?;
-        let (scratch, shell_place) = (shared.paths.scratch(root)?, shared.paths.shell(id)?);
+        let rules = runtime.base.allowed(stored.info.folder.clone(), scope).await?;
+        let (scratch, shell_place) = (runtime.base.paths.scratch(root)?, runtime.base.paths.shell(id)?);
         let folder = PathBuf::from(&stored.info.folder);
-        let frozen = Frozen::of(&shared, &stored).await?;
+        let frozen = Frozen::of(&runtime, &stored).await?;
         let mut unfinished = stored.unfinished.clone();
         if stored.fork.is_some() && line.is_none() {
             // Nobody waits for its summary any more.
@@ -76,14 +77,14 @@ impl Session {
             last_id: stored.todo_last_id,
         })));
         let size = Size::restored(stored.context_tokens, &stored.context);
-        let seat = shared.browser.seat(id, root);
-        let entry = shared.board.entry(id);
+        let seat = runtime.services.browser.seat(id, root);
+        let entry = runtime.board.entry(id);
         let mut session = Self {
             entry,
             letter: None,
-            files: files_of(&shared, (id, root, &ancestors), &folder, &scratch, &shell_place)?,
-            shell: shell_of(&shared, id, &shell_place, &inbox),
-            shared,
+            files: files_of(&runtime, (id, root, &ancestors), &folder, &scratch, &shell_place)?,
+            shell: shell_of(&runtime, id, &shell_place, &inbox),
+            runtime,
             inbox,
             live,
             info: stored.info,
@@ -261,7 +262,7 @@ impl Session {
         if let Attendance::Nobody(_) = kept.attendance {
             // Drafts belong to no task, and nothing else may be written.
             let writable = vec![self.scratch.clone()];
-            let readable = self.shared.paths.readable();
+            let readable = self.runtime.base.paths.readable();
             self.files = Files::new(Scope { folder: self.scratch.clone(), readable, writable });
         }
         kept
@@ -291,8 +292,8 @@ impl Session {
     /// go on where they are.
     pub(super) async fn enter_folder(&mut self, folder: PathBuf) -> Result<(), ApiError> {
         let ids = (self.id(), self.root(), self.ancestors.as_slice());
-        self.files = files_of(&self.shared, ids, &folder, &self.scratch, &self.shell_place)?;
-        self.rules = self.shared.allowed(folder.display().to_string(), self.session_scope()).await?;
+        self.files = files_of(&self.runtime, ids, &folder, &self.scratch, &self.shell_place)?;
+        self.rules = self.runtime.base.allowed(folder.display().to_string(), self.session_scope()).await?;
         self.folder = folder;
         Ok(())
     }
@@ -322,8 +323,8 @@ struct Frozen {
 impl Frozen {
     /// As it was stored. Where an update of Octo changed the tools it is made anew, once, and the ledger says so: what
     /// the model is told must be what the tools do. Where the folder does not answer that waits for the next opening.
-    async fn of(shared: &Shared, stored: &StoredSession) -> Result<Self, ApiError> {
-        let newest = shared.toolset_row()?;
+    async fn of(runtime: &Runtime, stored: &StoredSession) -> Result<Self, ApiError> {
+        let newest = runtime.services.toolset_row()?;
         let as_stored = || -> Result<Self, ApiError> {
             let (system, tools) = (stored.system.as_str().into(), schemas(&stored.toolset.tools_json)?);
             Ok(Self { system, tools, seen: Seen::default() })
@@ -333,9 +334,9 @@ impl Frozen {
         }
         let (profile, folder) = (stored.info.profile.clone(), PathBuf::from(&stored.info.folder));
         let made = async {
-            let shelf = shared.library.shelf(Some(folder.clone())).await?;
+            let shelf = runtime.services.library.shelf(Some(folder.clone())).await?;
             // A profile that is gone since stays what it was to this session.
-            Ok::<_, ApiError>(shared.system_prompt(profile, folder, &shelf).await.unwrap_or_else(|error| {
+            Ok::<_, ApiError>(runtime.services.library.system_prompt(profile, folder, &shelf).await.unwrap_or_else(|error| {
                 tracing::warn!(session = %stored.info.id, %error, "the system prompt is kept as it was");
                 stored.system.clone()
             }))
@@ -347,7 +348,7 @@ impl Frozen {
         let system = system?;
         let tools = schemas(&newest.tools_json)?;
         let (id, text) = (stored.info.id, system.clone());
-        let refrozen = shared.store.write(move |tx| tx.refreeze(id, &text, &newest)).await;
+        let refrozen = runtime.base.store.write(move |tx| tx.refreeze(id, &text, &newest)).await;
         refrozen?;
         tracing::info!(session = %id, from = stored.toolset.version, "tools and system prompt frozen anew");
         Ok(Self { system: system.into(), tools, seen: Seen::refrozen(stored.context_tokens) })
@@ -370,31 +371,33 @@ fn schemas(tools_json: &str) -> Result<Arc<[octo_llm::ToolSchema]>, ApiError> {
 
 /// The files of a session, of the one whose task it works on, and of those its conversation comes from.
 fn files_of(
-    shared: &Shared,
+    runtime: &Runtime,
     (id, root, ancestors): (SessionId, SessionId, &[SessionId]),
     folder: &Path,
     scratch: &Path,
     shell_place: &Path,
 ) -> Result<Files, ApiError> {
-    let mut readable = shared.paths.readable();
-    readable.push(shared.paths.outputs(id));
+    let mut readable = runtime.base.paths.readable();
+    readable.push(runtime.base.paths.outputs(id));
     readable.push(shell_place.join("logs"));
     if root != id {
         // What its parent's conversation speaks of.
-        readable.push(shared.paths.outputs(root));
-        readable.push(shared.paths.shell(root)?.join("logs"));
+        readable.push(runtime.base.paths.outputs(root));
+        readable.push(runtime.base.paths.shell(root)?.join("logs"));
     }
     for ancestor in ancestors {
         // What was said there speaks of them.
-        readable.push(shared.paths.outputs(*ancestor));
-        readable.push(shared.paths.shell(*ancestor)?.join("logs"));
+        readable.push(runtime.base.paths.outputs(*ancestor));
+        readable.push(runtime.base.paths.shell(*ancestor)?.join("logs"));
     }
     let scope = Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
-    Ok(Files::new(scope).recording(shared.time.recorder(root)).noting(shared.unfinished.clone()))
+    Ok(Files::new(scope)
+        .recording(runtime.services.time.recorder(root))
+        .noting(runtime.base.unfinished.clone()))
 }
 
 fn shell_of(
-    shared: &Shared,
+    runtime: &Runtime,
     session: SessionId,
     place: &Path,
     inbox: &mpsc::UnboundedSender<Inbox>,
@@ -402,11 +405,11 @@ fn shell_of(
     Shell::new(ShellConfig {
         session,
         scratch: place.to_owned(),
-        login: shared.login.clone(),
-        secret_variables: shared.config.secret_variables.clone(),
+        login: runtime.services.login.clone(),
+        secret_variables: runtime.base.config.secret_variables.clone(),
         news: Session::listener(inbox),
         ceiling: octo_shell::CEILING,
-        removals: shared.trash.removals(&shared.config.remover),
+        removals: runtime.services.trash.removals(&runtime.base.config.remover),
     })
 }
 

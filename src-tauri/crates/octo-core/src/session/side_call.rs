@@ -86,7 +86,7 @@ impl Session {
     /// Guesses the person's next message after a turn. Only a light model is asked: the guess is not worth the price
     /// of another, and nothing beyond a budget.
     pub(super) async fn suggest(&mut self, turn: TurnId) -> Result<(), ApiError> {
-        let settings = self.shared.preferences();
+        let settings = self.runtime.base.preferences();
         let wanted = settings.suggestions == Switch::On && self.info.source == Source::Window;
         let (true, Some(model)) = (wanted && self.running.is_none(), settings.light_model) else {
             return Ok(());

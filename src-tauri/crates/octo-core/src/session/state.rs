@@ -1,7 +1,7 @@
 //! The session's state, and the one way it is stored.
 
 use super::{
-    Calls, Inbox, Report,
+    Calls, Inbox, Report, Runtime,
     after::{After, Course},
     attached::Attached,
     background::Background,
@@ -20,14 +20,13 @@ use super::{
     tasks::{Ending, TurnTask, Watch},
 };
 use crate::{
-    activity::Entry, browsing::Seat, clock::now, compaction::Size, library::Shelf, live::Live,
-    shared::Shared, turn::Turn,
+    activity::Entry, browsing::Seat, clock::now, compaction::Size, library::Shelf, live::Live, turn::Turn,
 };
 use octo_llm::ModelCard;
 use octo_protocol::{
-    ApiError, Block, BudgetStop, CallId, Event, Message, MessageId, Meta, Millis, Origin, Question,
-    QuestionId, Queued, Role, Rule, SessionId, SessionInfo, SessionStatus, Source, ToolResult, Topic,
-    TroubleStage, TurnId, TurnView, Usage,
+    ApiError, Block, BudgetStop, CallId, Event, Message, MessageId, Meta, Origin, Question, QuestionId,
+    Queued, Role, Rule, SessionId, SessionInfo, SessionStatus, Source, ToolResult, Topic, TroubleStage,
+    TurnId, TurnView, Usage,
 };
 use octo_shell::Shell;
 use octo_store::{StoreError, Tx};
@@ -44,7 +43,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Everything a session is. Owned by its actor.
 pub(crate) struct Session {
-    pub(super) shared: Arc<Shared>,
+    pub(super) runtime: Arc<Runtime>,
     pub(super) inbox: mpsc::UnboundedSender<Inbox>,
     pub(super) live: Live,
     pub(super) info: SessionInfo,
@@ -201,9 +200,9 @@ impl Session {
         let mut wait = FIRST_WAIT;
         loop {
             let attempt = Arc::clone(&changes);
-            let error = match self.shared.store.write(move |tx| write(tx, id, &attempt)).await {
+            let error = match self.runtime.base.store.write(move |tx| write(tx, id, &attempt)).await {
                 Ok(()) if wait > FIRST_WAIT => {
-                    self.shared.troubles.over(id);
+                    self.runtime.troubles.over(id);
                     return Ok(());
                 }
                 Ok(()) => return Ok(()),
@@ -217,7 +216,7 @@ impl Session {
             if wait == FIRST_WAIT {
                 tracing::warn!(session = %id, %error, "session waits until it can be stored");
             }
-            self.shared.troubles.begin(id, error.clone(), TroubleStage::Waiting);
+            self.runtime.troubles.begin(id, error.clone(), TroubleStage::Waiting);
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 () = self.calls.closing.cancelled() => return Err(error),
@@ -305,8 +304,8 @@ impl Session {
         self.record_last().await;
         // Until then the lease is kept: it cannot be stopped half-way.
         self.come_back().await;
-        let (id, token) = (self.id(), self.shared.lease.token.clone());
-        let released = self.shared.store.write(move |tx| tx.release_lease(id, &token)).await;
+        let (id, token) = (self.id(), self.runtime.base.lease.token.clone());
+        let released = self.runtime.base.store.write(move |tx| tx.release_lease(id, &token)).await;
         if let Err(error) = released {
             // A lease that stays is found dead by the next start.
             tracing::warn!(session = %id, %error, "lease not released");
@@ -330,7 +329,7 @@ impl Session {
 
     /// Tells whoever watches that the session could not be stored, and lets go.
     pub(super) async fn fault(&mut self, error: ApiError) {
-        self.shared.troubles.begin(self.id(), error, TroubleStage::Ended);
+        self.runtime.troubles.begin(self.id(), error, TroubleStage::Ended);
         self.let_go().await;
     }
 }

@@ -94,7 +94,7 @@ pub(super) struct Ending {
 
 impl TurnTask {
     pub(super) fn new(session: &Session, turn: TurnId) -> Self {
-        let machine = session.shared.time.clone();
+        let machine = session.runtime.services.time.clone();
         Self {
             tools: Tasks::new(machine.clone(), session.id(), turn),
             machine,
@@ -204,7 +204,7 @@ impl Session {
     }
 
     fn look_after(&mut self, watched: RunningCommand) {
-        let (machine, session) = (self.shared.time.clone(), self.id());
+        let (machine, session) = (self.runtime.services.time.clone(), self.id());
         self.watch.looking.spawn_blocking(move || {
             // A file that changes while it is read, a folder that is gone for a moment: looked at again.
             for attempt in 0..LOOKS {

@@ -277,7 +277,7 @@ impl Session {
 
     /// What the model is told of date, model and folder.
     pub(super) fn surroundings_notice(&self) -> Block {
-        let model = self.info.model.and_then(|id| self.shared.models.vendor_name(id));
+        let model = self.info.model.and_then(|id| self.runtime.services.models.vendor_name(id));
         Surroundings::now(model, self.info.folder.clone()).notice()
     }
 

@@ -2,13 +2,13 @@
 
 use super::{Calls, LookedBack, Memory};
 use crate::{
-    library::Deed,
+    builtin::Deed,
     session::{
+        Runtime,
         fork::{Attendance, Progress},
         forking::{Birth, Heritage, begin, let_rest},
         idle::Moment,
     },
-    shared::Shared,
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
@@ -40,7 +40,7 @@ pub(super) enum Aim {
 
 /// A look back at a turn.
 pub(super) struct Look {
-    pub(super) shared: Arc<Shared>,
+    pub(super) runtime: Arc<Runtime>,
     pub(super) parent: SessionInfo,
     pub(super) turn: TurnId,
     pub(super) model: ModelId,
@@ -151,7 +151,7 @@ impl Look {
     async fn is_worth_asking(&self, aim: &Aim) -> bool {
         let Aim::Reflect(name) = aim else { return true };
         // Of a project's skill, or another program's, the person's own would be made, and stand behind it.
-        let shelf = self.shared.library.shelf(Some(self.folder.clone())).await;
+        let shelf = self.runtime.services.library.shelf(Some(self.folder.clone())).await;
         shelf.is_ok_and(|shelf| {
             let skill = shelf.catalogue.get(name);
             skill.is_some_and(|skill| {
@@ -165,24 +165,24 @@ impl Look {
         if self.calls.is_ended() {
             return Ok(None);
         }
-        let limit = || self.shared.preferences().sub_agents.effective();
+        let limit = || self.runtime.base.preferences().sub_agents.effective();
         let slot = tokio::select! {
             biased;
             () = self.calls.end.cancelled() => return Ok(None),
             () = self.calls.way.cancelled() => return Ok(None),
-            slot = self.shared.forks.slots.take(limit) => slot,
+            slot = self.runtime.forks.slots.take(limit) => slot,
         };
         let (told, mut deeds) = mpsc::unbounded_channel();
-        let (child, progress) = begin(&self.shared, self.birth(aim, told)).await?;
+        let (child, progress) = begin(&self.runtime, self.birth(aim, told)).await?;
         let progress = self.follow(child, progress).await;
         drop(slot);
-        let_rest(self.shared.clone(), child).await;
+        let_rest(self.runtime.clone(), child).await;
         let deeds = std::iter::from_fn(|| deeds.try_recv().ok()).collect();
         Ok(Some(Done { deeds, progress }))
     }
 
     fn birth(&self, aim: &Aim, told: mpsc::UnboundedSender<Deed>) -> Birth {
-        let all = self.shared.toolset.names();
+        let all = self.runtime.services.toolset.names();
         Birth {
             origin: ForkOrigin {
                 session: self.parent.id,
@@ -219,10 +219,10 @@ impl Look {
             let gives_way = self.calls.way.is_cancelled() && !now.acts;
             if !stopping && (astray || gives_way || self.calls.end.is_cancelled()) {
                 stopping = true;
-                let shared = self.shared.clone();
+                let runtime = self.runtime.clone();
                 // Its actor may be busy; what it does is heard of all the same.
                 tokio::spawn(async move {
-                    let handle = shared.open.lock().await.get(&child).cloned();
+                    let handle = runtime.open.get(child).await;
                     if let Some(handle) = handle
                         && let Err(error) = handle.stop().await
                     {
@@ -248,7 +248,7 @@ impl Look {
         let Some(cost) = cost else { return };
         for deed in &done.deeds {
             if let Deed::Proposed(made) = deed {
-                self.shared.library.price(*made, cost.as_nano_dollars()).await;
+                self.runtime.services.library.price(*made, cost.as_nano_dollars()).await;
             }
         }
     }

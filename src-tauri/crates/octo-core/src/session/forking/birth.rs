@@ -2,16 +2,15 @@
 
 use crate::{
     clock::now,
-    octo::open_session,
     prompt::Surroundings,
     session::{
+        Runtime,
         attached::Attached,
         budget::Allowance,
         fork::{Attendance, FromParent, Lifeline, Progress},
         meter::Seen,
         tasks::TurnTask,
     },
-    shared::Shared,
 };
 use octo_protocol::{
     ApiError, Block, Effort, ForkOrigin, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Role,
@@ -59,7 +58,7 @@ pub(in crate::session) struct Heritage {
 
 /// Stores a sub-agent's session with its first turn, and opens it.
 pub(in crate::session) async fn begin(
-    shared: &Arc<Shared>,
+    runtime: &Arc<Runtime>,
     birth: Birth,
 ) -> Result<(SessionId, watch::Receiver<Progress>), ApiError> {
     let Birth { origin, parent, mode, model, effort, inherits, forbidden, notice, task, .. } = birth;
@@ -82,7 +81,7 @@ pub(in crate::session) async fn begin(
     };
     let mut blocks = Vec::new();
     if inherits == Inherits::Nothing {
-        let vendor = model.and_then(|model| shared.models.vendor_name(model));
+        let vendor = model.and_then(|model| runtime.services.models.vendor_name(model));
         blocks.push(Surroundings::now(vendor, parent.folder).notice());
     }
     blocks.push(Block::Notice { kind: NoticeKind::Fork, text: notice });
@@ -99,8 +98,8 @@ pub(in crate::session) async fn begin(
     let meta = Meta { origin: Origin::Octo, at, model: None, usage: None, end: None, via: None };
     let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks, meta };
     let new = NewFork { info, fork: StoredFork { origin, forbidden }, inherits };
-    let holder = shared.lease.clone();
-    let created = shared.store.write(move |tx| {
+    let holder = runtime.base.lease.clone();
+    let created = runtime.base.store.write(move |tx| {
         tx.create_fork(&new)?;
         // Ours from the first moment.
         tx.take_lease(id, &holder, octo_store::probe)?;
@@ -110,11 +109,11 @@ pub(in crate::session) async fn begin(
     let (told, progress) = watch::channel(Progress::new());
     let Heritage { task, summary, looking, granted, allowance, attached, seen } = birth.heritage;
     let kept = FromParent { task, summary, told, leave: birth.leave, attendance: birth.attendance };
-    shared.forks.tie(id, Lifeline { kept, looking, granted, allowance, attached, seen });
-    match open_session(shared, id).await {
+    runtime.forks.tie(id, Lifeline { kept, looking, granted, allowance, attached, seen });
+    match runtime.open_session(id).await {
         Ok(_) => Ok((id, progress)),
         Err(error) => {
-            shared.forks.take(id);
+            runtime.forks.take(id);
             Err(error)
         }
     }

@@ -1,34 +1,29 @@
-//! The part of the schedule that waits: it looks when a time comes, when something changed, when a session it follows
-//! moved, and at least every [`LONGEST`], so that a sleep of the computer and a change of its clock are noticed. Where
+//! The part that waits: it looks when a time comes, when something changed, when a session it follows moved, and at least
+//! every [`LONGEST`], so that a sleep of the computer and a change of its clock are noticed. Where
 //! time alone woke it, nothing is open and nothing is due, it goes back to sleep and reads nothing ([`Calm`]).
 //!
 //! Of all processes on a home the one with the schedule's lease does this; the others only look whether it is gone, and
-//! tell their watchers of what it stored. What each look does is decided by [`super::decide`].
+//! tell their watchers of what it stored. What each look does is decided by [`decide`].
 
-use super::{
-    Schedule, Tasks, Tending,
-    calm::Calm,
-    decide::{Decision, Hold, Look, Standing, begins, decide, ended, follow, left_out},
-    file::TaskFile,
-    tasks::{is_accepted, unrunnable},
-    timing::Times,
+use super::{Scheduler, Tending};
+use crate::schedule::{
+    Calm, Decision, Hold, Look, Standing, TaskFile, Times, begins, decide, ended, follow, is_accepted,
+    left_out, must_hold, unrunnable,
 };
-use crate::octo::{FaintOcto, Octo};
 use octo_protocol::{
     ApiError, Envelope, ErrorCode, Event, Millis, RunCause, RunId, RunStatus, SessionId, SkipReason, Switch,
     TaskPlan, Topic,
 };
-use octo_store::{LeaseOutcome, RunRow, SessionOutlook, StoreError, TaskStateRow, Tx, probe};
+use octo_store::{LeaseOutcome, RunRow, SessionOutlook, TaskStateRow, probe};
 use std::{
     collections::{HashMap, HashSet},
-    sync::Arc,
+    sync::{Arc, Weak},
     time::Duration,
 };
 use tokio::sync::{
     broadcast::{Receiver, error::RecvError},
     watch,
 };
-use tokio_util::sync::CancellationToken;
 
 /// The longest between two looks.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -41,8 +36,8 @@ const HELD: Millis = 24 * 60 * MINUTE;
 const DAY_BUDGET: &str = "task.day_budget";
 
 /// Looks after tasks for as long as the application runs.
-pub(crate) struct Tender {
-    octo: FaintOcto,
+pub(super) struct Tender {
+    scheduler: Weak<Scheduler>,
     look: Look,
     /// The steady clock at the last look.
     steady: Duration,
@@ -77,31 +72,31 @@ struct Scene {
 }
 
 impl Tender {
-    /// Begins to look after the tasks of an application.
-    pub(crate) fn begin(octo: &Octo, closing: CancellationToken) {
-        Schedule::watch_folder(octo.shared());
-        let schedule = &octo.shared().schedule;
-        let (wake, clock, mut events) = (schedule.wake.clone(), schedule.clock.clone(), octo.events());
+    /// Begins to look, until the application ends.
+    pub(super) fn begin(scheduler: &Arc<Scheduler>) {
+        let closing = scheduler.base.closing.clone();
+        let (wake, clock) = (scheduler.tasks.schedule().wake(), Arc::clone(&scheduler.base.clock));
+        let mut events = scheduler.base.store.published();
         let mut tender = Self {
-            octo: octo.faint(),
+            scheduler: Arc::downgrade(scheduler),
             look: Look::First,
             steady: clock.steady(),
             followed: HashSet::new(),
             queued: HashSet::new(),
             theirs: None,
-            beside: octo.neighbour_news(),
+            beside: scheduler.base.neighbours.watch(),
             calm: None,
         };
         tokio::spawn(async move {
             let mut because = Because::News;
             loop {
                 // Not held while it waits: an application that is dropped goes.
-                let Some(octo) = tender.octo.whole() else { return };
+                let Some(scheduler) = tender.scheduler.upgrade() else { return };
                 let wait = tokio::select! {
                     () = closing.cancelled() => return,
-                    wait = tender.look(&octo, because) => wait,
+                    wait = tender.look(&scheduler, because) => wait,
                 };
-                drop(octo);
+                drop(scheduler);
                 let wait = wait.unwrap_or_else(|error| {
                     tracing::warn!(%error, "tasks could not be looked at; it is tried again");
                     LONGEST
@@ -117,63 +112,57 @@ impl Tender {
     }
 
     /// One look, where one is needed; how long nothing needs another.
-    async fn look(&mut self, octo: &Octo, because: Because) -> Result<Duration, ApiError> {
+    async fn look(&mut self, scheduler: &Scheduler, because: Because) -> Result<Duration, ApiError> {
         // Before anything is read: what is stored from here on has another look.
         let stirred = self.beside.has_changed().unwrap_or(true);
         self.beside.mark_unchanged();
         let calm = self.calm.take().filter(|_| because == Because::Time && !stirred);
-        let now = octo.shared().schedule.clock.now();
+        let now = scheduler.base.clock.now();
         if let Some(mut calm) = calm
             && let Some(rest) = calm.rest(now)
         {
-            self.steady = octo.shared().schedule.clock.steady();
+            self.steady = scheduler.base.clock.steady();
             self.calm = Some(calm);
             return Ok(rest);
         }
-        self.look_round(octo).await
+        self.look_round(scheduler).await
     }
 
-    async fn look_round(&mut self, octo: &Octo) -> Result<Duration, ApiError> {
-        let shared = octo.shared();
+    async fn look_round(&mut self, scheduler: &Scheduler) -> Result<Duration, ApiError> {
         // First of all: what happens from here on has another look.
-        let steady = shared.schedule.clock.steady();
+        let steady = scheduler.base.clock.steady();
         let passed = Millis::try_from(steady.saturating_sub(self.steady).as_millis()).unwrap_or(Millis::MAX);
         self.steady = steady;
-        let tending = shared.schedule.tending.lock().await;
+        let tending = scheduler.tending.lock().await;
         if *tending == Tending::Over {
             return Ok(LONGEST);
         }
-        let tasks = Tasks::of(shared);
-        if !self.has_lease(octo).await? {
+        let tasks = &scheduler.tasks;
+        if !self.has_lease(scheduler).await? {
             self.look = Look::First;
             self.followed.clear();
-            self.look_over_shoulder(octo).await?;
+            self.look_over_shoulder(scheduler).await?;
             return Ok(LONGEST);
         }
-        let open = shared.store.read(|reader| reader.open_runs()).await?;
-        let (files, states) = {
-            // As they stand together: one that is being saved must not look like one that cannot run, whose times are
-            // over.
-            let _whole = shared.schedule.writing.lock().await;
-            (tasks.files().await?, tasks.states().await?)
-        };
-        let states = match shared.preferences().tasks.at_their_times {
+        let open = scheduler.base.store.read(|reader| reader.open_runs()).await?;
+        let (files, states) = tasks.together().await?;
+        let states = match scheduler.base.preferences().tasks.at_their_times {
             Switch::On => states,
             Switch::Off => states.into_iter().map(paused).collect(),
         };
         let mut scene = Scene { now: tasks.now(), passed, files, states, open };
-        let mut news = self.claim(octo, &mut scene).await?;
+        let mut news = self.claim(scheduler, &mut scene).await?;
         self.look = Look::Again;
-        news |= self.begin_runs(octo, &scene).await?;
-        news |= self.follow_runs(octo, &scene).await?;
+        news |= self.begin_runs(scheduler, &scene).await?;
+        news |= self.follow_runs(scheduler, &scene).await?;
         if news {
             tasks.tell();
         }
-        self.wait(octo, &scene).await
+        self.wait(scheduler, &scene).await
     }
 
-    async fn has_lease(&self, octo: &Octo) -> Result<bool, ApiError> {
-        let (store, holder) = (&octo.shared().store, octo.shared().lease.clone());
+    async fn has_lease(&self, scheduler: &Scheduler) -> Result<bool, ApiError> {
+        let (store, holder) = (&scheduler.base.store, scheduler.base.lease.clone());
         let present = store.read(|reader| reader.schedule_lease()).await?;
         if present.is_some_and(|present| present.token == holder.token) {
             return Ok(true);
@@ -186,21 +175,21 @@ impl Tender {
     }
 
     /// Whether another process, which does the work, changed anything.
-    async fn look_over_shoulder(&mut self, octo: &Octo) -> Result<(), ApiError> {
-        let read = octo
-            .shared()
+    async fn look_over_shoulder(&mut self, scheduler: &Scheduler) -> Result<(), ApiError> {
+        let read = scheduler
+            .base
             .store
             .read(|reader| Ok((reader.open_runs()?, reader.task_states()?, reader.runs(None, None, 1)?)));
         let theirs = Some(read.await?);
         if self.theirs.is_some() && self.theirs != theirs {
-            Tasks::of(octo.shared()).tell();
+            scheduler.tasks.tell();
         }
         self.theirs = theirs;
         Ok(())
     }
 
     /// Decides on all times up to now, and stores what is to become of them.
-    async fn claim(&self, octo: &Octo, scene: &mut Scene) -> Result<bool, ApiError> {
+    async fn claim(&self, scheduler: &Scheduler, scene: &mut Scene) -> Result<bool, ApiError> {
         let mut decisions: Vec<(String, Decision)> = Vec::new();
         let mut over: Vec<(String, Option<RunRow>)> = Vec::new();
         for (task, state) in &scene.states {
@@ -238,8 +227,8 @@ impl Tender {
         if decisions.is_empty() && over.is_empty() {
             return Ok(false);
         }
-        let token = octo.shared().lease.token.clone();
-        let claimed = octo.shared().store.write(move |tx| {
+        let token = scheduler.base.lease.token.clone();
+        let claimed = scheduler.base.store.write(move |tx| {
             must_hold(tx, &token)?;
             let mut news = false;
             for (task, said) in over {
@@ -275,13 +264,13 @@ impl Tender {
     }
 
     /// Begins the runs whose time has come, as many as may go on at once.
-    async fn begin_runs(&self, octo: &Octo, scene: &Scene) -> Result<bool, ApiError> {
+    async fn begin_runs(&self, scheduler: &Scheduler, scene: &Scene) -> Result<bool, ApiError> {
         let mut busy: HashSet<&str> =
             scene.open.iter().filter(|row| is_on(row)).map(|row| row.run.task.as_str()).collect();
         // One that waits for the person takes no place.
         let running = scene.open.iter().filter(|row| row.run.status == RunStatus::Running).count();
         // As many as the person lets work at a time; sessions of theirs are counted where turns are let in.
-        let most = octo.shared().preferences().live_turns.effective() as usize;
+        let most = scheduler.base.preferences().live_turns.effective() as usize;
         let mut free = most.saturating_sub(running);
         let mut news = false;
         for row in &scene.open {
@@ -294,7 +283,7 @@ impl Tender {
             if free == 0 {
                 break;
             }
-            match self.begin_run(octo, scene, row).await {
+            match self.begin_run(scheduler, scene, row).await {
                 Ok(()) => {
                     free -= 1;
                     busy.insert(&row.run.task);
@@ -308,7 +297,7 @@ impl Tender {
                         _ => SkipReason::CouldNotStart { error },
                     };
                     let row = ended(row, RunStatus::Skipped { reason }, scene.now);
-                    octo.shared().store.write(move |tx| tx.put_run(&row)).await?;
+                    scheduler.base.store.write(move |tx| tx.put_run(&row)).await?;
                     news = true;
                 }
             }
@@ -316,7 +305,7 @@ impl Tender {
         Ok(news)
     }
 
-    async fn begin_run(&self, octo: &Octo, scene: &Scene, row: &RunRow) -> Result<(), ApiError> {
+    async fn begin_run(&self, scheduler: &Scheduler, scene: &Scene, row: &RunRow) -> Result<(), ApiError> {
         let task = &row.run.task;
         let file = scene.files.iter().find(|file| file.file == *task);
         let file = file.ok_or_else(|| ApiError::new("task.missing").arg("file", task))?;
@@ -324,20 +313,20 @@ impl Tender {
         if !is_accepted(file, scene.states.get(task)) {
             return Err(ApiError::new("task.unseen").arg("name", &plan.name));
         }
-        if row.run.cause != RunCause::Hand && octo.is_day_spent().await? {
+        if row.run.cause != RunCause::Hand && scheduler.is_day_spent().await? {
             return Err(ApiError::new(DAY_BUDGET));
         }
-        octo.start_run(plan, row, scene.now).await
+        scheduler.start_run(plan, row, scene.now).await
     }
 
     /// Looks at the runs that go on.
-    async fn follow_runs(&mut self, octo: &Octo, scene: &Scene) -> Result<bool, ApiError> {
-        let store = &octo.shared().store;
+    async fn follow_runs(&mut self, scheduler: &Scheduler, scene: &Scene) -> Result<bool, ApiError> {
+        let store = &scheduler.base.store;
         let open = store.read(|reader| reader.open_runs()).await?;
         let known: HashSet<RunId> =
             scene.open.iter().filter(|row| is_on(row)).map(|row| row.run.id).collect();
         self.followed = open.iter().filter(|row| is_on(row)).filter_map(|row| row.run.session).collect();
-        let is_queued = |session: &SessionId| octo.shared().board.is_queued(*session);
+        let is_queued = |session: &SessionId| scheduler.runtime.board.is_queued(*session);
         let queued: HashSet<SessionId> = self.followed.iter().copied().filter(is_queued).collect();
         let waited = std::mem::replace(&mut self.queued, queued.clone());
         let mut news = false;
@@ -354,7 +343,7 @@ impl Tender {
                 None => None,
             };
             if let (Some(session), Some(SessionOutlook { end: None, .. })) = (row.run.session, &outlook) {
-                self.keep_going(octo, session).await;
+                self.keep_going(scheduler, session).await;
             }
             let file = scene.files.iter().find(|file| file.file == row.run.task);
             let plan = file.and_then(|file| {
@@ -363,10 +352,10 @@ impl Tender {
                 file.plan.as_ref().ok().filter(|_| on && is_accepted(file, state))
             });
             let followed = follow(row, outlook.as_ref(), passed, plan, scene.now);
-            news |= self.store_followed(octo, row, followed.row.clone(), followed.retry).await?;
+            news |= self.store_followed(scheduler, row, followed.row.clone(), followed.retry).await?;
             if followed.session == Hold::Stop
                 && let Some(session) = row.run.session
-                && let Err(error) = octo.stop(session).await
+                && let Err(error) = scheduler.sessions.stop(session).await
             {
                 // It may be in use elsewhere: the next look tries again.
                 tracing::warn!(%session, %error, "the session of a run is not stopped yet");
@@ -376,8 +365,8 @@ impl Tender {
     }
 
     /// A session whose actor is gone (its process ended, or it could not be stored) goes on where it was left.
-    async fn keep_going(&self, octo: &Octo, session: SessionId) {
-        match octo.session(session).await {
+    async fn keep_going(&self, scheduler: &Scheduler, session: SessionId) {
+        match scheduler.sessions.open(session).await {
             Ok(_) => {}
             Err(error) if error.code == Some(ErrorCode::InUse) => {}
             Err(error) => tracing::warn!(%session, %error, "the session of a run is not open"),
@@ -387,7 +376,7 @@ impl Tender {
     /// Stores what is new of a run; whether that is worth telling.
     async fn store_followed(
         &self,
-        octo: &Octo,
+        scheduler: &Scheduler,
         before: &RunRow,
         after: RunRow,
         retry: Option<RunRow>,
@@ -396,11 +385,11 @@ impl Tender {
             return Ok(false);
         }
         if let (Some(_), Some(session)) = (after.run.ended_at, before.run.session) {
-            octo.shared().schedule.limit(session, None);
+            scheduler.tasks.schedule().limit(session, None);
         }
         let news = before.run != after.run;
-        let token = octo.shared().lease.token.clone();
-        let stored = octo.shared().store.write(move |tx| {
+        let token = scheduler.base.lease.token.clone();
+        let stored = scheduler.base.store.write(move |tx| {
             must_hold(tx, &token)?;
             // The person may have stopped it since it was read.
             let ending = tx.run(after.run.id)?.and_then(|row| row.ending).or(after.ending);
@@ -415,10 +404,10 @@ impl Tender {
     }
 
     /// How long nothing is due.
-    async fn wait(&mut self, octo: &Octo, scene: &Scene) -> Result<Duration, ApiError> {
-        let open = octo.shared().store.read(|reader| reader.open_runs()).await?;
+    async fn wait(&mut self, scheduler: &Scheduler, scene: &Scene) -> Result<Duration, ApiError> {
+        let open = scheduler.base.store.read(|reader| reader.open_runs()).await?;
         // Without a watch the files themselves have to be looked at.
-        let is_calm = open.is_empty() && octo.shared().schedule.is_watched();
+        let is_calm = open.is_empty() && scheduler.tasks.schedule().is_watched();
         let runs = open.into_iter().filter_map(|row| match row.run.status {
             RunStatus::Waiting { until } => Some(until.saturating_sub(scene.now)),
             RunStatus::Running => Some(Millis::from(row.minutes) * MINUTE - row.worked),
@@ -450,14 +439,6 @@ fn paused((task, state): (String, TaskStateRow)) -> (String, TaskStateRow) {
 
 fn is_on(row: &RunRow) -> bool {
     matches!(row.run.status, RunStatus::Running | RunStatus::NeedsYou)
-}
-
-/// Nothing is decided by two: whoever lost the lease stores nothing.
-pub(crate) fn must_hold(tx: &Tx<'_>, token: &str) -> Result<(), StoreError> {
-    match tx.schedule_lease()? {
-        Some(holder) if holder.token == token => Ok(()),
-        Some(_) | None => Err(StoreError::Busy),
-    }
 }
 
 /// Waits until a session that is followed moved, or events were missed.

@@ -2,16 +2,13 @@
 //! stored, on the disk itself, then handed on; only then is more asked for, by which the service forgets it.
 
 use super::{
-    Line, Words,
+    ChatBridge, Line, Words,
     hand::{self, Held},
-    is_in_charge,
-    pairing::{Pairing, Stranger},
-    setting::Chats,
-    speak::{Waits, connection, say},
+    speak::{Waits, connection, pause, say},
 };
 use crate::{
+    chats::pairing::{Pairing, Stranger},
     clock::now,
-    octo::{FaintOcto, Octo},
 };
 use octo_chats::{ChatError, Incoming, POLL, Post, Telegram};
 use octo_protocol::{
@@ -19,9 +16,11 @@ use octo_protocol::{
 };
 use octo_store::{ChatRow, Fetched, Store};
 use secrecy::ExposeSecret;
-use std::time::Duration;
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
 /// How long until another look whether this process is in charge by now, and whether a letter that is held can go.
 const LOOK: Duration = Duration::from_secs(5);
@@ -47,7 +46,7 @@ enum Pause {
 
 /// What is kept from round to round.
 struct Fetcher {
-    faint: FaintOcto,
+    bridge: Weak<ChatBridge>,
     changes: watch::Receiver<u64>,
     /// Told when another process of the home stored something.
     beside: watch::Receiver<u64>,
@@ -57,11 +56,12 @@ struct Fetcher {
     held: Held,
 }
 
-pub(super) fn begin(octo: &Octo, closing: CancellationToken) {
+pub(super) fn begin(bridge: &Arc<ChatBridge>) {
+    let closing = bridge.base.closing.clone();
     let mut fetcher = Fetcher {
-        faint: octo.faint(),
-        changes: octo.shared().chats.changes(),
-        beside: octo.neighbour_news(),
+        bridge: Arc::downgrade(bridge),
+        changes: bridge.chats.changes(),
+        beside: bridge.base.neighbours.watch(),
         waits: Waits::default(),
         line: None,
         held: Held::default(),
@@ -103,21 +103,21 @@ pub(super) fn begin(octo: &Octo, closing: CancellationToken) {
 
 impl Fetcher {
     async fn round(&mut self) -> Pause {
-        let Some(octo) = self.faint.whole() else { return Pause::Gone };
-        let (next, wait) = match self.plan(&octo).await {
+        let Some(bridge) = self.bridge.upgrade() else { return Pause::Gone };
+        let (next, wait) = match self.plan(&bridge).await {
             Ok(Plan::Ask(next, wait)) => (next, wait),
             Ok(Plan::Rest(wait)) => return Pause::For(wait),
-            Err(error) => return self.trouble(&octo, &error),
+            Err(error) => return self.trouble(&bridge, &error),
         };
         let Some(line) = self.line.clone() else { return Pause::None };
         // What an earlier process or round stored and did not hand on.
-        if let Err(error) = hand::all(&octo, &line, &mut self.held).await {
-            return self.trouble(&octo, &ChatError::Here(error));
+        if let Err(error) = hand::all(&bridge, &line, &mut self.held).await {
+            return self.trouble(&bridge, &ChatError::Here(error));
         }
         let wait = if self.held.is_empty() { wait } else { wait.min(LOOK) };
-        let (store, known) = (octo.shared().store.clone(), octo.shared().chats.stored());
+        let (store, known) = (bridge.base.store.clone(), bridge.chats.stored());
         // Not held while it waits: an application that is dropped goes.
-        drop(octo);
+        drop(bridge);
         let news = tokio::select! {
             _ = self.changes.changed() => {
                 self.line = None;
@@ -126,74 +126,73 @@ impl Fetcher {
             () = chosen_elsewhere(&mut self.beside, &store, &known) => return Pause::None,
             news = line.telegram.news(next, wait) => news,
         };
-        let Some(octo) = self.faint.whole() else { return Pause::Gone };
+        let Some(bridge) = self.bridge.upgrade() else { return Pause::Gone };
         let batch = match news {
             Ok(batch) => batch,
-            Err(error) => return self.trouble(&octo, &error),
+            Err(error) => return self.trouble(&bridge, &error),
         };
-        match keep(&octo, &line, batch).await {
+        match keep(&bridge, &line, batch).await {
             Ok(strangers) => {
                 self.waits.over();
-                Chats::is_now(octo.shared(), ChatConnection::Connected);
+                bridge.chats.is_now(ChatConnection::Connected);
                 for stranger in strangers {
-                    greet(&octo, &line, stranger).await;
+                    greet(&bridge, &line, stranger).await;
                 }
                 Pause::None
             }
             // Nothing of it was stored: it is fetched again.
-            Err(error) => self.trouble(&octo, &ChatError::Here(error)),
+            Err(error) => self.trouble(&bridge, &ChatError::Here(error)),
         }
     }
 
-    fn trouble(&mut self, octo: &Octo, error: &ChatError) -> Pause {
+    fn trouble(&mut self, bridge: &ChatBridge, error: &ChatError) -> Pause {
         tracing::info!(%error, "a chat service cannot be asked");
         self.line = None;
-        let wait = Chats::pause(error, &mut self.waits);
+        let wait = pause(error, &mut self.waits);
         let at = now() + Millis::try_from(wait.as_millis()).unwrap_or(0);
         let connection = connection(error, at);
         let is_over = matches!(connection, ChatConnection::Refused { .. });
-        Chats::is_now(octo.shared(), connection);
+        bridge.chats.is_now(connection);
         Pause::For((!is_over).then_some(wait))
     }
 
-    async fn plan(&mut self, octo: &Octo) -> Result<Plan, ChatError> {
-        let shared = octo.shared();
-        Chats::look(shared).await.map_err(ChatError::Here)?;
-        let Some(telegram) = shared.chats.telegram().filter(|telegram| telegram.on == Switch::On) else {
-            Chats::is_now(shared, ChatConnection::Off);
+    async fn plan(&mut self, bridge: &ChatBridge) -> Result<Plan, ChatError> {
+        bridge.chats.look().await.map_err(ChatError::Here)?;
+        let Some(telegram) = bridge.chats.telegram().filter(|telegram| telegram.on == Switch::On) else {
+            bridge.chats.is_now(ChatConnection::Off);
             return Ok(Plan::Rest(None));
         };
         if telegram.token == KeyState::Missing {
             return Err(ChatError::Way(ApiError::new("chat.token_missing")));
         }
-        if !is_in_charge(octo).await.map_err(ChatError::Here)? {
-            Chats::is_now(shared, ChatConnection::Elsewhere);
+        if !bridge.is_in_charge().await.map_err(ChatError::Here)? {
+            bridge.chats.is_now(ChatConnection::Elsewhere);
             return Ok(Plan::Rest(Some(LOOK)));
         }
         let line = match self.line.take() {
             Some(line) => line,
-            None => line(octo).await?,
+            None => line(bridge).await?,
         };
         let account = line.account.clone();
         self.line = Some(line);
         if telegram.bot.as_ref() != Some(&account) {
-            octo.learn_bot(account.clone()).await.map_err(ChatError::Here)?;
+            bridge.learn_bot(account.clone()).await.map_err(ChatError::Here)?;
         }
         let service = ChatService::Telegram;
-        let fetched = shared.store.read(move |reader| reader.fetched(service, &account.id)).await;
+        let fetched = bridge.base.store.read(move |reader| reader.fetched(service, &account.id)).await;
         let fetched = fetched.map_err(|error| ChatError::Here(error.into()))?;
         // One of the future is of a clock that was ahead.
         let is_fresh = |fetched: &Fetched| (0..NUMBERED_ANEW).contains(&(now() - fetched.at));
         let next = fetched.filter(is_fresh).map(|fetched| fetched.next);
         // Whether it works is known at once where nothing is waited for.
-        let wait = match Chats::state(shared).await.map_err(ChatError::Here)?.telegram {
+        let wait = match bridge.chats.state().await.map_err(ChatError::Here)?.telegram {
             ChatConnection::Connected => POLL,
             ChatConnection::Reconnecting { .. } => Duration::ZERO,
             ChatConnection::Off
             | ChatConnection::Connecting
             | ChatConnection::Elsewhere
             | ChatConnection::Refused { .. } => {
-                Chats::is_now(shared, ChatConnection::Connecting);
+                bridge.chats.is_now(ChatConnection::Connecting);
                 Duration::ZERO
             }
         };
@@ -215,18 +214,17 @@ async fn chosen_elsewhere(beside: &mut watch::Receiver<u64>, store: &Store, know
 
 /// The account as the settings have it; asked for its name where nobody tested the token, and where the token is of
 /// another account than the settings say.
-pub(super) async fn line(octo: &Octo) -> Result<Line, ChatError> {
-    let shared = octo.shared();
+pub(super) async fn line(bridge: &ChatBridge) -> Result<Line, ChatError> {
     let missing = || ChatError::Way(ApiError::new("chat.token_missing"));
-    let settings = shared.chats.telegram().ok_or_else(missing)?;
+    let settings = bridge.chats.telegram().ok_or_else(missing)?;
     let server = settings.server.as_deref();
-    let token = shared.chats.token(server).await.map_err(|error| match error.key.as_str() {
+    let token = bridge.chats.token(server).await.map_err(|error| match error.key.as_str() {
         "key.not_read" => ChatError::Here(error),
         _ => ChatError::Way(error),
     })?;
     // "123456:ABC": the number is the bot's own.
     let of = token.expose_secret().split(':').next().unwrap_or_default().to_owned();
-    let telegram = Telegram::new(&shared.models.reach(), server, token)?;
+    let telegram = Telegram::new(&bridge.models.reach(), server, token)?;
     let account = match settings.bot.filter(|bot| bot.id == of) {
         Some(bot) => bot,
         None => {
@@ -238,7 +236,7 @@ pub(super) async fn line(octo: &Octo) -> Result<Line, ChatError> {
 }
 
 /// Stores what people who are let in wrote, and how far it was fetched; those who are not.
-async fn keep(octo: &Octo, line: &Line, batch: Vec<Incoming>) -> Result<Vec<Stranger>, ApiError> {
+async fn keep(bridge: &ChatBridge, line: &Line, batch: Vec<Incoming>) -> Result<Vec<Stranger>, ApiError> {
     let Some(last) = batch.iter().map(|one| one.number).max() else { return Ok(Vec::new()) };
     let fetched = Fetched { next: last.saturating_add(1), at: now() };
     let account = line.account.id.clone();
@@ -251,7 +249,7 @@ async fn keep(octo: &Octo, line: &Line, batch: Vec<Incoming>) -> Result<Vec<Stra
         }
     }
     // The service forgets it with the next request: by then a power cut must not take it either.
-    let written = octo.shared().store.write_through(move |tx| {
+    let written = bridge.base.store.write_through(move |tx| {
         let service = ChatService::Telegram;
         let known: Vec<ChatRow> =
             tx.chats(service)?.into_iter().filter(|chat| chat.account == account).collect();
@@ -275,12 +273,12 @@ async fn keep(octo: &Octo, line: &Line, batch: Vec<Incoming>) -> Result<Vec<Stra
 }
 
 /// Tells somebody who is not let in their code, and nothing else.
-async fn greet(octo: &Octo, line: &Line, stranger: Stranger) {
+async fn greet(bridge: &ChatBridge, line: &Line, stranger: Stranger) {
     let chance = *uuid::Uuid::new_v4().as_bytes();
     // The bytes in the middle of such an id say what kind it is.
     let chance = [chance[0], chance[1], chance[2], chance[3], chance[4], chance[5], chance[14], chance[15]];
     let person = stranger.person.clone();
-    let asked = octo.shared().store.write(move |tx| {
+    let asked = bridge.base.store.write(move |tx| {
         let mut pairing = Pairing(tx.chat_offers()?);
         let before = pairing.clone();
         let code = pairing.ask(stranger, now(), chance);
@@ -291,8 +289,8 @@ async fn greet(octo: &Octo, line: &Line, stranger: Stranger) {
     });
     match asked.await {
         Ok(Some(code)) => {
-            let post = Post::plain(Words::of(octo).fill("chat.code", &[("code", &code)]));
-            say(octo, line, &person, post).await;
+            let post = Post::plain(Words::of(bridge).fill("chat.code", &[("code", &code)]));
+            say(bridge, line, &person, post).await;
         }
         Ok(None) => {}
         Err(error) => tracing::warn!(%error, "a stranger in a chat was told no code"),

@@ -1,6 +1,7 @@
 //! Sub-agents of a home: how many work at once, and what those that begin get from their parents.
 
-use crate::{session::Lifeline, skills::SkillSource};
+use super::fork::Lifeline;
+use crate::skills::SkillSource;
 use octo_protocol::SessionId;
 use std::{
     collections::HashMap,

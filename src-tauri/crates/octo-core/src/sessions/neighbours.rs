@@ -1,27 +1,27 @@
 //! Other processes on this home: the window and `octo exec` beside it. What they store is shown here, and what a person
 //! wants to end in them is left for them as a wish, which they look for.
 
-use super::Octo;
+use super::Sessions;
 use octo_protocol::{ApiError, SessionId};
 use octo_store::{Life, NeighbourWork, StopWish, StoreError, probe};
-use std::time::Duration;
-use tokio::sync::watch;
+use std::{sync::Arc, time::Duration};
 
 /// How long what another process does may stay unseen.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
 /// Whether somebody was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(crate) enum Asked {
     Yes,
     /// No other process does it, or not any more.
     Nobody,
 }
 
-impl Octo {
+impl Sessions {
     /// Looks what others stored, and for what is wished of this process, for as long as the application runs.
-    pub(super) fn heed_neighbours(&self) {
-        let (faint, closing) = (self.faint(), self.shared.closing.clone());
+    pub(crate) fn heed_neighbours(&self) {
+        let (weak, closing) = (Arc::downgrade(&self.runtime), self.runtime.base.closing.clone());
+        let mending = self.mending.clone();
         tokio::spawn(async move {
             // Until it was looked through: that something was written is told once.
             let mut written = false;
@@ -31,8 +31,9 @@ impl Octo {
                     () = tokio::time::sleep(BETWEEN_LOOKS) => {}
                 }
                 // Not held while it waits: an application that is dropped goes.
-                let Some(octo) = faint.whole() else { return };
-                match octo.look_beside(&mut written).await {
+                let Some(runtime) = weak.upgrade() else { return };
+                let sessions = Self { runtime, mending: mending.clone() };
+                match sessions.look_beside(&mut written).await {
                     Ok(()) => written = false,
                     Err(StoreError::Closed) => return,
                     Err(error) => {
@@ -44,20 +45,20 @@ impl Octo {
     }
 
     async fn look_beside(&self, written: &mut bool) -> Result<(), StoreError> {
-        *written |= self.shared.store.others_wrote().await?;
+        *written |= self.runtime.base.store.others_wrote().await?;
         if !*written {
             return Ok(());
         }
-        self.shared.neighbours.tell();
-        self.shared.board.change().tell();
-        let token = self.shared.lease.token.clone();
+        self.runtime.base.neighbours.tell();
+        self.runtime.board.change().tell();
+        let token = self.runtime.base.lease.token.clone();
         let asked = token.clone();
-        if !self.shared.store.read(move |reader| reader.has_stop_wishes(&asked)).await? {
+        if !self.runtime.base.store.read(move |reader| reader.has_stop_wishes(&asked)).await? {
             return Ok(());
         }
-        for (session, wish) in self.shared.store.write(move |tx| tx.take_stop_wishes(&token)).await? {
+        for (session, wish) in self.runtime.base.store.write(move |tx| tx.take_stop_wishes(&token)).await? {
             let ended = match wish {
-                StopWish::Turn(turn) if self.shared.board.is_in(session, turn) => self.stop(session).await,
+                StopWish::Turn(turn) if self.runtime.board.is_in(session, turn) => self.stop(session).await,
                 // It ended by itself; what began since is not meant.
                 StopWish::Turn(_) => Ok(()),
                 StopWish::Command(handle) => self.stop_command(session, handle).await,
@@ -69,15 +70,10 @@ impl Octo {
         Ok(())
     }
 
-    /// Another number whenever another process stored something.
-    pub(crate) fn neighbour_news(&self) -> watch::Receiver<u64> {
-        self.shared.neighbours.watch()
-    }
-
     /// The sessions other living processes work in.
-    pub(super) async fn neighbours(&self) -> Result<Vec<NeighbourWork>, ApiError> {
-        let token = self.shared.lease.token.clone();
-        let mut works = self.shared.store.read(move |reader| reader.work_of_neighbours(&token)).await?;
+    pub(crate) async fn neighbours(&self) -> Result<Vec<NeighbourWork>, ApiError> {
+        let token = self.runtime.base.lease.token.clone();
+        let mut works = self.runtime.base.store.read(move |reader| reader.work_of_neighbours(&token)).await?;
         works.retain(|work| {
             (work.turn.is_some() || !work.commands.is_empty()) && probe(&work.holder) == Life::Alive
         });
@@ -85,12 +81,12 @@ impl Octo {
     }
 
     /// Has the process that works on a session end its turn.
-    pub(super) async fn wish_turn_over(&self, session: SessionId) -> Result<Asked, ApiError> {
+    pub(crate) async fn wish_turn_over(&self, session: SessionId) -> Result<Asked, ApiError> {
         self.wish(session, |work| work.turn.map(|(turn, ..)| StopWish::Turn(turn))).await
     }
 
     /// Has the process that works on a session end a command that runs there.
-    pub(super) async fn wish_command_over(
+    pub(crate) async fn wish_command_over(
         &self,
         session: SessionId,
         handle: String,
@@ -107,7 +103,7 @@ impl Octo {
         let works = self.neighbours().await?;
         let work = works.iter().find(|work| work.info.id == session);
         let Some(wish) = work.and_then(of) else { return Ok(Asked::Nobody) };
-        self.shared.store.write(move |tx| tx.wish_stop(session, &wish)).await?;
+        self.runtime.base.store.write(move |tx| tx.wish_stop(session, &wish)).await?;
         Ok(Asked::Yes)
     }
 }

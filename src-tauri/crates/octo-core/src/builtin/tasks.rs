@@ -1,61 +1,58 @@
-//! What an agent does with tasks at the desk: `octo task …`.
+//! `octo task …`: what an agent does with tasks.
 //!
 //! What it writes is put before the person with the plan, in words, and its next times; exactly that is saved, or
 //! nothing.
 
-use super::{Tasks, file, plan, wording};
+use super::{BuiltinCommands, in_english, told};
 use crate::{
-    library::{in_english, told},
     models::Models,
+    schedule::{ShownPlan, file, own_zone, wording},
 };
 use jiff::{Timestamp, tz::TimeZone};
 use octo_protocol::{
-    CallId, Language, Millis, MissedRun, Mode, Profile, RemovedBy, RunCause, RunStatus, SkipReason, TaskCard,
+    Language, Millis, MissedRun, Mode, Profile, RemovedBy, RunCause, RunStatus, SkipReason, TaskCard,
     TaskContent, TaskNews, TaskPlan, TaskRetry, TaskState, ToolView, words,
 };
 use octo_tools::{DeskAsker, TaskDraft, TaskErrand, ToolError};
-use std::{collections::BTreeMap, fmt::Write, sync::PoisonError};
+use std::{collections::BTreeMap, fmt::Write};
 
-/// Questions whose plans are kept until they are answered.
-const ASKED: usize = 16;
 /// Runs that are listed of one task.
 const RUNS: u32 = 10;
 
-/// What the person is asked about: it is saved as it was shown.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shown {
-    call: CallId,
-    task: Option<String>,
-    version: Option<String>,
-    plan: TaskPlan,
-}
-
-impl Tasks {
+impl BuiltinCommands {
     /// What would happen, for the person who is asked.
-    pub(crate) async fn view(&self, errand: TaskErrand, asker: &DeskAsker) -> Result<ToolView, ToolError> {
-        let language = self.language();
+    pub(super) async fn task_view(
+        &self,
+        errand: TaskErrand,
+        asker: &DeskAsker,
+    ) -> Result<ToolView, ToolError> {
+        let language = self.tasks.language();
         let text = match errand {
             TaskErrand::List | TaskErrand::Show { .. } => String::new(),
             TaskErrand::Save { task, draft } => {
                 let (version, plan) = self.drafted(task.as_deref(), *draft, asker).await?;
-                let preview = self.preview(plan.clone()).await.map_err(told)?;
+                let preview = self.tasks.preview(plan.clone()).await.map_err(told)?;
                 if !preview.errors.is_empty() {
                     let faults = preview.errors.iter().map(|fault| in_english(&fault.error));
                     return Err(ToolError::new(faults.collect::<Vec<_>>().join("\n")));
                 }
-                let mut text = in_words(language, &plan, &preview.next, self.models());
+                let mut text = in_words(language, &plan, &preview.next, self.tasks.models());
                 for remark in &preview.remarks {
                     let said = words::say(language, &format!("error.{}", remark.key), &remark.args);
                     // Writing to a string cannot fail.
                     let _written = write!(text, "\n\n{said}");
                 }
-                self.hold(Shown { call: asker.call, task, version, plan })?;
+                let plan = ShownPlan { call: asker.call, task, version, plan };
+                self.tasks.hold(plan).map_err(|_| {
+                    // The question is open: it cannot come to mean something else.
+                    ToolError::new("Not done: the task changed while the person was asked.")
+                })?;
                 text
             }
             TaskErrand::Run { task } | TaskErrand::Switch { task, .. } | TaskErrand::Delete { task } => {
-                let card = self.get(task).await.map_err(told)?;
+                let card = self.tasks.get(task).await.map_err(told)?;
                 match card.content {
-                    TaskContent::Plan { plan } => in_words(language, &plan, &card.next, self.models()),
+                    TaskContent::Plan { plan } => in_words(language, &plan, &card.next, self.tasks.models()),
                     TaskContent::Broken { text, .. } => text,
                 }
             }
@@ -64,14 +61,10 @@ impl Tasks {
     }
 
     /// Does it; the text is for the model.
-    pub(crate) async fn answer_errand(
-        &self,
-        errand: TaskErrand,
-        asker: &DeskAsker,
-    ) -> Result<String, ToolError> {
+    pub(super) async fn task(&self, errand: TaskErrand, asker: &DeskAsker) -> Result<String, ToolError> {
         match errand {
             TaskErrand::List => {
-                let cards = self.list().await.map_err(told)?;
+                let cards = self.tasks.list().await.map_err(told)?;
                 if cards.tasks.is_empty() {
                     return Ok("There are no tasks.".to_owned());
                 }
@@ -79,25 +72,25 @@ impl Tasks {
             }
             TaskErrand::Show { task } => self.shown(task).await,
             TaskErrand::Save { .. } => {
-                let shown = self.take_held(asker.call).ok_or_else(|| {
+                let shown = self.tasks.take_held(asker.call).ok_or_else(|| {
                     ToolError::new("Not saved: it is not what the person was shown. Ask again.")
                 })?;
-                let saved = self.save(shown.task, shown.plan, shown.version).await.map_err(told)?;
+                let saved = self.tasks.save(shown.task, shown.plan, shown.version).await.map_err(told)?;
                 Ok(format!("Saved as {}. {}", saved.file, line(&saved)))
             }
             TaskErrand::Run { task } => {
-                let run = self.run_now(task).await.map_err(told)?;
+                let run = self.tasks.run_now(task).await.map_err(told)?;
                 Ok(format!(
                     "A run of {} was set off. It works in a session of its own; `octo task show {}` tells how it goes.",
                     run.name, run.task
                 ))
             }
             TaskErrand::Switch { task, on } => {
-                let card = self.switch(task, on).await.map_err(told)?;
+                let card = self.tasks.switch(task, on).await.map_err(told)?;
                 Ok(line(&card))
             }
             TaskErrand::Delete { task } => {
-                let gone = self.delete(task.clone(), RemovedBy::Agent, Some(asker.session)).await;
+                let gone = self.tasks.delete(task.clone(), RemovedBy::Agent, Some(asker.session)).await;
                 gone.map_err(told)?;
                 Ok(format!("{task} is in the trash, its runs are kept."))
             }
@@ -105,17 +98,17 @@ impl Tasks {
     }
 
     async fn shown(&self, task: String) -> Result<String, ToolError> {
-        let card = self.get(task.clone()).await.map_err(told)?;
+        let card = self.tasks.get(task.clone()).await.map_err(told)?;
         let mut text = line(&card);
         match &card.content {
             TaskContent::Plan { plan } => {
-                let _written = write!(text, "\n{}", file::text(plan, None, self.models()));
+                let _written = write!(text, "\n{}", file::text(plan, None, self.tasks.models()));
             }
             TaskContent::Broken { error, text: written } => {
                 let _written = write!(text, "\n{}\n{written}", in_english(error));
             }
         }
-        let runs = self.runs(Some(task), None, RUNS).await.map_err(told)?;
+        let runs = self.tasks.runs(Some(task), None, RUNS).await.map_err(told)?;
         text.push_str("\nRuns, newest first:\n");
         for run in &runs.runs {
             let cause = match run.cause {
@@ -145,7 +138,7 @@ impl Tasks {
     ) -> Result<(Option<String>, TaskPlan), ToolError> {
         let (version, mut plan) = match task {
             Some(task) => {
-                let card = self.get(task.to_owned()).await.map_err(told)?;
+                let card = self.tasks.get(task.to_owned()).await.map_err(told)?;
                 match card.content {
                     TaskContent::Plan { plan } => (Some(card.version), *plan),
                     TaskContent::Broken { error, .. } => return Err(told(error)),
@@ -169,8 +162,9 @@ impl Tasks {
                 .map_err(|_| wrong("profile", &profile, "general, coding, or one of the person's"))?;
         }
         if let Some(model) = draft.model {
-            let known = self.models().names().join(", ");
-            plan.model = Some(self.models().find(&model).ok_or_else(|| wrong("model", &model, &known))?);
+            let known = self.tasks.models().names().join(", ");
+            plan.model =
+                Some(self.tasks.models().find(&model).ok_or_else(|| wrong("model", &model, &known))?);
         }
         if let Some(budget) = draft.budget {
             let amount =
@@ -199,12 +193,12 @@ impl Tasks {
 
     /// What a new task is where nothing else is said: careful, in the folder it was asked for in.
     fn usual(&self, asker: &DeskAsker) -> TaskPlan {
-        let chosen = self.preferences().tasks;
+        let chosen = self.tasks.preferences().tasks;
         TaskPlan {
             name: String::new(),
             prompt: String::new(),
             when: octo_protocol::Timing::ByHand,
-            zone: plan::own_zone(),
+            zone: own_zone(),
             folder: asker.folder.display().to_string(),
             profile: octo_protocol::Profile::GENERAL,
             mode: Mode::AskRisky,
@@ -215,28 +209,6 @@ impl Tasks {
             missed: chosen.missed,
             tell: chosen.tell,
         }
-    }
-
-    fn hold(&self, shown: Shown) -> Result<(), ToolError> {
-        let mut asked = self.schedule().asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = asked.iter().find(|known| known.call == shown.call) {
-            // The question is open: it cannot come to mean something else.
-            return if *known == shown {
-                Ok(())
-            } else {
-                Err(ToolError::new("Not done: the task changed while the person was asked."))
-            };
-        }
-        let late = asked.len().saturating_sub(ASKED - 1);
-        asked.drain(..late);
-        asked.push(shown);
-        Ok(())
-    }
-
-    fn take_held(&self, call: CallId) -> Option<Shown> {
-        let mut asked = self.schedule().asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = asked.iter().position(|known| known.call == call)?;
-        Some(asked.remove(place))
     }
 }
 

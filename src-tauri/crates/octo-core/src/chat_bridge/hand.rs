@@ -2,20 +2,17 @@
 //! chat's session, or begins one.
 
 use super::{
-    Line, Talk, Words,
+    ChatBridge, Line, Talk, Words,
     orders::{Order, read},
     speak::Said,
     telling,
 };
 use crate::{
-    octo::Octo,
-    session::Via,
+    session::{Ask as SessionAsk, Via},
     slash::{self, Command, Parsed},
 };
 use octo_chats::{ChatError, LARGEST_FILE, Letter, LetterFile, Post, Press};
-use octo_protocol::{
-    Answer, AnswerQuestion, ApiError, Ask, Block, ErrorCode, Role, SessionId, SessionInfo, SessionStatus,
-};
+use octo_protocol::{Answer, ApiError, Ask, Block, ErrorCode, Role, SessionId, SessionInfo, SessionStatus};
 use octo_store::{ChatRow, LetterRow};
 use std::collections::HashSet;
 
@@ -48,8 +45,8 @@ enum Taken {
 ///
 /// # Errors
 /// Those of the store: what is not handed on stays.
-pub(super) async fn all(octo: &Octo, line: &Line, held: &mut Held) -> Result<(), ApiError> {
-    let store = &octo.shared().store;
+pub(super) async fn all(bridge: &ChatBridge, line: &Line, held: &mut Held) -> Result<(), ApiError> {
+    let store = &bridge.base.store;
     let mut waiting: HashSet<i64> = HashSet::new();
     let letters = store.read(|reader| reader.letters(LETTERS)).await?;
     let before = std::mem::take(&mut held.0);
@@ -62,7 +59,7 @@ pub(super) async fn all(octo: &Octo, line: &Line, held: &mut Held) -> Result<(),
         let chat = store.read(move |reader| reader.chat(of)).await?;
         // Of another bot than the one that is connected now there is nobody to answer.
         if let Some(chat) = chat.filter(|chat| line.is_of(chat)) {
-            let talk = Talk { octo, line, chat: &chat };
+            let talk = Talk { bridge, line, chat: &chat };
             if let Taken::Waits(error) = talk.take(&letter).await? {
                 tracing::info!(%error, "what was written in a chat waits");
                 if !before.contains(&key) && error.code == Some(ErrorCode::InUse) {
@@ -87,7 +84,7 @@ fn may_pass(error: &ApiError) -> bool {
 impl Talk<'_> {
     /// Carries a letter out. One that is refused is done with once its person knows, or cannot be told at all.
     async fn take(&self, row: &LetterRow) -> Result<Taken, ApiError> {
-        let words = Words::of(self.octo);
+        let words = Words::of(self.bridge);
         let refused = match serde_json::from_str::<Letter>(&row.letter_json) {
             Ok(letter) => match self.carry(letter, row.key).await {
                 Ok(()) => return Ok(Taken::Done),
@@ -125,7 +122,7 @@ impl Talk<'_> {
 
     /// Puts a letter away whose order is carried out, before that is said: saying it twice would be of no use.
     async fn put_away(&self, letter: i64) -> Result<(), ApiError> {
-        let gone = self.octo.shared().store.write(move |tx| tx.letter_done(letter)).await;
+        let gone = self.bridge.base.store.write(move |tx| tx.letter_done(letter)).await;
         gone.map_err(ApiError::from)
     }
 
@@ -136,7 +133,7 @@ impl Talk<'_> {
         text: String,
         files: Vec<LetterFile>,
     ) -> Result<(), ApiError> {
-        let words = Words::of(self.octo);
+        let words = Words::of(self.bridge);
         let said = match order {
             Order::ForTheSession => return self.send(letter, text, files).await,
             Order::Help => words.say("chat.help"),
@@ -147,7 +144,7 @@ impl Talk<'_> {
             }
             Order::Stop => match self.running().await? {
                 // That it stopped is told as it is of any turn.
-                Some(session) => return self.octo.stop(session).await,
+                Some(session) => return self.bridge.sessions.stop(session).await,
                 None => words.say("chat.nothing_runs"),
             },
             Order::Status => self.status(words).await?,
@@ -169,8 +166,8 @@ impl Talk<'_> {
         // Files are fetched only for a session that can take them. One that is to begin has its files before it.
         let session = known.unwrap_or_default();
         match known {
-            Some(session) => drop(self.octo.session(session).await?),
-            None => self.octo.may_start_in_chat().await?,
+            Some(session) => drop(self.bridge.sessions.open(session).await?),
+            None => self.bridge.may_start_in_chat().await?,
         }
         let mut blocks = Vec::new();
         if !text.trim().is_empty() {
@@ -183,19 +180,19 @@ impl Talk<'_> {
         let renames = matches!(slash::parse(&blocks), Parsed::Command(Command::Rename(_)));
         // While files came somebody may have been shut out.
         let chat = self.chat.key;
-        let known_still = self.octo.shared().store.read(move |reader| reader.chat(chat)).await;
+        let known_still = self.bridge.base.store.read(move |reader| reader.chat(chat)).await;
         if known_still?.is_none() {
             return Ok(());
         }
         match known {
             Some(session) => {
-                self.octo.send_via(session, blocks, via).await?;
+                self.bridge.send_via(session, blocks, via).await?;
                 if renames {
                     self.say_words("chat.renamed").await;
                 }
                 Ok(())
             }
-            None => self.octo.start_in_chat(session, self.chat.key, blocks, via).await.map(drop),
+            None => self.bridge.start_in_chat(session, self.chat.key, blocks, via).await.map(drop),
         }
     }
 
@@ -203,7 +200,7 @@ impl Talk<'_> {
     async fn session(&self) -> Result<Option<SessionInfo>, ApiError> {
         let chat = self.chat.key;
         // As of now: an order before this one may have changed it.
-        let read = self.octo.shared().store.read(move |reader| {
+        let read = self.bridge.base.store.read(move |reader| {
             let Some(session) = reader.chat(chat)?.and_then(|chat| chat.session) else { return Ok(None) };
             reader.session(session)
         });
@@ -219,9 +216,9 @@ impl Talk<'_> {
 
     async fn lead(&self, session: Option<SessionId>, told: u64) -> Result<(), ApiError> {
         let chat = self.chat.key;
-        let led = self.octo.shared().store.write(move |tx| tx.lead_chat(chat, session, told)).await;
+        let led = self.bridge.base.store.write(move |tx| tx.lead_chat(chat, session, told)).await;
         led?;
-        self.octo.shared().chats.led().notify_one();
+        self.bridge.chats.led().notify_one();
         Ok(())
     }
 
@@ -239,7 +236,7 @@ impl Talk<'_> {
 
     async fn sessions(&self) -> Result<Vec<SessionInfo>, ApiError> {
         let chat = self.chat.key;
-        let read = self.octo.shared().store.read(move |reader| reader.chat_sessions(chat, LISTED)).await;
+        let read = self.bridge.base.store.read(move |reader| reader.chat_sessions(chat, LISTED)).await;
         read.map_err(ApiError::from)
     }
 
@@ -265,18 +262,18 @@ impl Talk<'_> {
         let id = info.id;
         let topic = octo_protocol::Topic::Session { id };
         // What it did before is not told again.
-        let told = self.octo.shared().store.read(move |reader| reader.topic_seq(&topic)).await;
+        let told = self.bridge.base.store.read(move |reader| reader.topic_seq(&topic)).await;
         self.lead(Some(id), told?).await?;
         Ok(words.fill("chat.opened", &[("title", &info.title)]))
     }
 
     async fn last(&self) -> Result<(), ApiError> {
-        let words = Words::of(self.octo);
+        let words = Words::of(self.bridge);
         let Some(info) = self.session().await? else {
             self.say_words("chat.no_session").await;
             return Ok(());
         };
-        let page = self.octo.shared().store.read(move |reader| reader.page(info.id, None, 100)).await;
+        let page = self.bridge.base.store.read(move |reader| reader.page(info.id, None, 100)).await;
         let messages = page?.messages;
         let said = |message: &&octo_protocol::Message| {
             message.role == Role::Assistant && !message.text().trim().is_empty()
@@ -297,7 +294,7 @@ impl Talk<'_> {
 
     /// A button answers the question it stands below, once.
     async fn press(&self, press: Press) -> Result<(), ApiError> {
-        let words = Words::of(self.octo);
+        let words = Words::of(self.bridge);
         let answered = self.answer(&press).await;
         let said = match &answered {
             Ok(Some(answer)) => telling::excerpt(answer, ACKNOWLEDGED),
@@ -317,7 +314,7 @@ impl Talk<'_> {
         let (Some((wanted, at)), Some(info)) = (telling::pressed(&press.data), self.session().await?) else {
             return Ok(None);
         };
-        let snapshot = self.octo.shared().store.read(move |reader| reader.snapshot(info.id, 1)).await;
+        let snapshot = self.bridge.base.store.read(move |reader| reader.snapshot(info.id, 1)).await;
         let questions = snapshot?.map(|snapshot| snapshot.questions);
         let option =
             questions.into_iter().flatten().find(|question| question.id == wanted).and_then(|question| {
@@ -327,12 +324,9 @@ impl Talk<'_> {
                 }
             });
         let Some(text) = option else { return Ok(None) };
-        let call = AnswerQuestion {
-            session: info.id,
-            question: wanted,
-            answer: Answer::Text { text: text.clone() },
-        };
-        match self.octo.call(call).await {
+        let answer = Answer::Text { text: text.clone() };
+        let session = self.bridge.sessions.open(info.id).await?;
+        match session.ask(|reply| SessionAsk::Answer(wanted, answer, reply)).await {
             Ok(_) => Ok(Some(text)),
             Err(error) if error.code == Some(ErrorCode::Gone) => Ok(None),
             Err(error) => Err(error),
@@ -355,7 +349,7 @@ impl Talk<'_> {
             }
             error => ApiError::new("chat.file_missing").arg("name", &name).detail(error.to_api()),
         })?;
-        self.octo.receive(session, name, bytes).await
+        self.bridge.receive(session, name, bytes).await
     }
 }
 

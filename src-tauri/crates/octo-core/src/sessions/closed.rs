@@ -1,31 +1,30 @@
-//! Requests about sessions nobody works in: they are carried out in the store. Opening such a session would
+//! Changes of sessions nobody works in: they are carried out in the store. Opening such a session would
 //! go on with a turn a crash left open, and so might send a paid request that nobody asked for.
 
-use super::{Octo, neighbours::Asked};
+use super::{Sessions, neighbours::Asked};
 use crate::{
     clock::now,
-    session::{SessionHandle, command_gone},
+    naming,
+    session::{Ask, LockedSessions, SessionHandle, command_gone},
 };
 use octo_protocol::{ApiError, ErrorCode, SessionId, Source};
 use octo_store::{LeaseOutcome, StoreError, Tx, probe};
-use std::collections::HashMap;
-use tokio::sync::MutexGuard;
 
-impl Octo {
+impl Sessions {
     /// Renames a session.
-    pub(super) async fn rename(&self, id: SessionId, title: &str) -> Result<(), ApiError> {
-        let title = crate::naming::given_title(title)?;
+    pub(crate) async fn rename(&self, id: SessionId, title: &str) -> Result<(), ApiError> {
+        let title = naming::given_title(title)?;
         self.change_head(id, move |info| info.title = title).await
     }
 
     /// Pins a session, or takes the pin away.
-    pub(super) async fn pin(&self, id: SessionId, pinned: bool) -> Result<(), ApiError> {
+    pub(crate) async fn pin(&self, id: SessionId, pinned: bool) -> Result<(), ApiError> {
         self.change_head(id, move |info| info.pinned = pinned).await
     }
 
     /// The person looks at a session now. One that another Octo works with stays unread until that is done with it.
-    pub(super) async fn mark_read(&self, id: SessionId) -> Result<(), ApiError> {
-        let info = self.shared.store.read(move |reader| reader.session(id)).await?;
+    pub(crate) async fn mark_read(&self, id: SessionId) -> Result<(), ApiError> {
+        let info = self.runtime.base.store.read(move |reader| reader.session(id)).await?;
         let info = info.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
         let is_read = info.read_at.is_some_and(|read_at| read_at >= info.updated_at);
         if is_read || info.source == Source::SubAgent {
@@ -39,8 +38,8 @@ impl Octo {
     }
 
     /// A sub-agent's session goes where its parent goes, and has no line of its own in the list.
-    pub(super) async fn must_be_own(&self, id: SessionId) -> Result<(), ApiError> {
-        let fork = self.shared.store.read(move |reader| reader.fork(id)).await?;
+    pub(crate) async fn must_be_own(&self, id: SessionId) -> Result<(), ApiError> {
+        let fork = self.runtime.base.store.read(move |reader| reader.fork(id)).await?;
         match fork {
             Some(fork) => Err(ApiError::new("fork.belongs").arg("title", fork.origin.title)),
             None => Ok(()),
@@ -49,18 +48,18 @@ impl Octo {
 
     /// Ends what the session's sub-agents do and lets go of them.
     async fn rest_forks(&self, id: SessionId) -> Result<(), ApiError> {
-        let forks = self.shared.store.read(move |reader| reader.forks(id)).await?;
+        let forks = self.runtime.base.store.read(move |reader| reader.forks(id)).await?;
         for fork in forks {
-            let handle = self.open.lock().await.get(&fork).cloned();
+            let handle = self.runtime.open.get(fork).await;
             if let Some(handle) = handle {
                 if handle.is_open() {
                     handle.stop().await?;
-                    handle.ask(crate::session::Ask::WhenIdle).await?;
+                    handle.ask(Ask::WhenIdle).await?;
                 }
                 handle.shut_down().await;
-                self.open.lock().await.remove(&fork);
+                self.runtime.open.remove(fork).await;
             }
-            self.shared.troubles.over(fork);
+            self.runtime.troubles.over(fork);
         }
         Ok(())
     }
@@ -75,7 +74,7 @@ impl Octo {
         match handle {
             Some(handle) => {
                 drop(open);
-                handle.ask(|reply| crate::session::Ask::Change(Box::new(change), reply)).await
+                handle.ask(|reply| Ask::Change(Box::new(change), reply)).await
             }
             None => self.in_store(id, move |tx| tx.change_head(id, change)).await,
         }
@@ -98,13 +97,13 @@ impl Octo {
                     other => other?,
                 }
                 drop(open);
-                self.session(id).await.map(|_| ())
+                self.open(id).await.map(|_| ())
             }
         }
     }
 
     /// Stops a command that runs in the background. In a session that is not open none does.
-    pub(super) async fn stop_command(&self, id: SessionId, command: String) -> Result<(), ApiError> {
+    pub(crate) async fn stop_command(&self, id: SessionId, command: String) -> Result<(), ApiError> {
         let (open, handle) = self.running(id).await;
         drop(open);
         let Some(handle) = handle else {
@@ -113,11 +112,11 @@ impl Octo {
                 Asked::Nobody => Err(command_gone()),
             };
         };
-        handle.ask(|reply| crate::session::Ask::StopCommand(command, reply)).await
+        handle.ask(|reply| Ask::StopCommand(command, reply)).await
     }
 
     /// Stops what runs, then takes the session out of the list.
-    pub(super) async fn delete(&self, id: SessionId) -> Result<(), ApiError> {
+    pub(crate) async fn delete(&self, id: SessionId) -> Result<(), ApiError> {
         self.must_be_own(id).await?;
         let (mut open, mut handle) = self.running(id).await;
         if handle.is_none() {
@@ -130,10 +129,10 @@ impl Octo {
             Some(handle) => {
                 drop(open);
                 handle.stop().await?;
-                handle.ask(crate::session::Ask::WhenIdle).await?;
+                handle.ask(Ask::WhenIdle).await?;
                 self.rest_forks(id).await?;
                 handle.shut_down().await;
-                self.open.lock().await.remove(&id);
+                self.runtime.open.remove(id).await;
                 self.in_store(id, move |tx| tx.soft_delete(id, now())).await?;
             }
             None => {
@@ -142,20 +141,17 @@ impl Octo {
                     tx.soft_delete(id, now())
                 });
                 deleted.await?;
-                open.remove(&id);
+                open.remove(id);
             }
         }
-        self.shared.troubles.over(id);
+        self.runtime.troubles.over(id);
         Ok(())
     }
 
     /// The session's actor if it runs; while the guard is held none is started.
-    async fn running(
-        &self,
-        id: SessionId,
-    ) -> (MutexGuard<'_, HashMap<SessionId, SessionHandle>>, Option<SessionHandle>) {
-        let open = self.open.lock().await;
-        let handle = open.get(&id).cloned();
+    async fn running(&self, id: SessionId) -> (LockedSessions<'_>, Option<SessionHandle>) {
+        let open = self.runtime.open.lock().await;
+        let handle = open.get(id).cloned();
         match handle {
             Some(handle) if handle.is_open() => (open, Some(handle)),
             Some(handle) => {
@@ -173,8 +169,8 @@ impl Octo {
         id: SessionId,
         change: impl FnOnce(&mut Tx<'_>) -> Result<(), StoreError> + Send + 'static,
     ) -> Result<(), ApiError> {
-        let holder = self.shared.lease.clone();
-        let outcome = self.shared.store.write(move |tx| {
+        let holder = self.runtime.base.lease.clone();
+        let outcome = self.runtime.base.store.write(move |tx| {
             let outcome = tx.take_lease(id, &holder, probe)?;
             if let LeaseOutcome::HeldBy(_) = outcome {
                 return Ok(outcome);

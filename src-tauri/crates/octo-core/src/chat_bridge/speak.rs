@@ -1,7 +1,6 @@
 //! Sending: again where it is known that nothing was done, and never where it may have been.
 
-use super::{Line, Talk, Words, setting::Chats};
-use crate::octo::Octo;
+use super::{ChatBridge, Line, Talk, Words};
 use octo_chats::{ChatError, Post};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -41,7 +40,7 @@ pub(super) enum Said {
 }
 
 /// Says something of Octo's own to somebody.
-pub(super) async fn say(octo: &Octo, line: &Line, person: &str, post: Post) -> Said {
+pub(super) async fn say(bridge: &ChatBridge, line: &Line, person: &str, post: Post) -> Said {
     let mut waits = Waits::default();
     for _ in 0..TRIES {
         let wait = match line.telegram.send(person, &post).await {
@@ -55,7 +54,7 @@ pub(super) async fn say(octo: &Octo, line: &Line, person: &str, post: Post) -> S
             }
         };
         tokio::select! {
-            () = octo.shared().closing.cancelled() => break,
+            () = bridge.base.closing.cancelled() => break,
             () = tokio::time::sleep(wait) => {}
         }
     }
@@ -65,11 +64,11 @@ pub(super) async fn say(octo: &Octo, line: &Line, person: &str, post: Post) -> S
 impl Talk<'_> {
     /// Says something of Octo's own. Nothing hangs on it: whoever does not get it asks again.
     pub(super) async fn say(&self, post: Post) -> Said {
-        say(self.octo, self.line, &self.chat.person, post).await
+        say(self.bridge, self.line, &self.chat.person, post).await
     }
 
     pub(super) async fn say_words(&self, key: &str) -> Said {
-        self.say(Post::plain(Words::of(self.octo).say(key))).await
+        self.say(Post::plain(Words::of(self.bridge).say(key))).await
     }
 }
 
@@ -154,14 +153,12 @@ pub(super) fn connection(error: &ChatError, at: octo_protocol::Millis) -> octo_p
     }
 }
 
-impl Chats {
-    /// How long nothing is asked of a service after something went wrong.
-    pub(super) fn pause(error: &ChatError, waits: &mut Waits) -> Duration {
-        match error {
-            ChatError::TooMuch(wait) => *wait,
-            // Another program reads the bot: asking often would only take its news away.
-            ChatError::Conflict(_) => LONGEST,
-            _ => waits.next(),
-        }
+/// How long nothing is asked of a service after something went wrong.
+pub(super) fn pause(error: &ChatError, waits: &mut Waits) -> Duration {
+    match error {
+        ChatError::TooMuch(wait) => *wait,
+        // Another program reads the bot: asking often would only take its news away.
+        ChatError::Conflict(_) => LONGEST,
+        _ => waits.next(),
     }
 }

@@ -5,19 +5,17 @@
 //! then is that, not the answer a second time.
 
 use super::{
-    Line, Talk, Words,
+    ChatBridge, Line, Talk, Words,
     fetch::line,
-    is_in_charge,
     speak::{Sending, send_all},
     telling::{self, Told, told},
 };
-use crate::octo::{FaintOcto, Octo};
 use octo_chats::Post;
 use octo_protocol::{ApiError, ChatConnection, ChatService, Envelope, SessionId, SessionStatus, Topic};
 use octo_store::ChatRow;
 use std::{
     collections::{HashMap, HashSet},
-    sync::Arc,
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 use tokio::sync::{
@@ -37,7 +35,7 @@ const GATHER: Duration = Duration::from_millis(200);
 
 /// What is kept from look to look.
 struct Teller {
-    faint: FaintOcto,
+    bridge: Weak<ChatBridge>,
     closing: CancellationToken,
     changes: watch::Receiver<u64>,
     /// The sessions of chats.
@@ -48,12 +46,13 @@ struct Teller {
     typed: HashMap<i64, Instant>,
 }
 
-pub(super) fn begin(octo: &Octo, closing: CancellationToken) {
-    let chats = &octo.shared().chats;
-    let (mut events, mut connection, led) = (octo.events(), chats.watch(), chats.led());
-    let mut beside = octo.neighbour_news();
+pub(super) fn begin(bridge: &Arc<ChatBridge>) {
+    let closing = bridge.base.closing.clone();
+    let chats = &bridge.chats;
+    let (mut events, mut connection, led) = (bridge.base.store.published(), chats.watch(), chats.led());
+    let mut beside = bridge.base.neighbours.watch();
     let mut teller = Teller {
-        faint: octo.faint(),
+        bridge: Arc::downgrade(bridge),
         closing: closing.clone(),
         changes: chats.changes(),
         followed: HashSet::new(),
@@ -131,17 +130,17 @@ async fn moved(events: &mut Receiver<Arc<Envelope>>, followed: &HashSet<SessionI
 impl Teller {
     /// Tells every chat what it was not told; none once the application is gone.
     async fn look(&mut self) -> Result<Option<Wait>, ApiError> {
-        let Some(octo) = self.faint.whole() else { return Ok(None) };
+        let Some(bridge) = self.bridge.upgrade() else { return Ok(None) };
         self.followed.clear();
-        let state = super::Chats::state(octo.shared()).await?;
+        let state = bridge.chats.state().await?;
         let is_there =
             matches!(state.telegram, ChatConnection::Connected | ChatConnection::Reconnecting { .. });
-        if !is_there || state.people.is_empty() || !is_in_charge(&octo).await? {
+        if !is_there || state.people.is_empty() || !bridge.is_in_charge().await? {
             return Ok(Some(Wait::ForNews));
         }
         let known = match self.line.take() {
             Some(known) => Ok(known),
-            None => line(&octo).await,
+            None => line(&bridge).await,
         };
         let line = match known {
             Ok(line) => self.line.insert(line).clone(),
@@ -151,17 +150,17 @@ impl Teller {
             }
         };
         let mut wait = Wait::ForNews;
-        let chats = octo.shared().store.read(|reader| reader.chats(ChatService::Telegram)).await;
+        let chats = bridge.base.store.read(|reader| reader.chats(ChatService::Telegram)).await;
         for chat in chats?.into_iter().filter(|chat| line.is_of(chat)) {
             let Some(session) = chat.session else { continue };
             self.followed.insert(session);
             let key = chat.key;
-            match tell(&octo, &line, chat, session, &self.closing, &mut self.changes).await? {
+            match tell(&bridge, &line, chat, session, &self.closing, &mut self.changes).await? {
                 Sending::Done => {}
                 Sending::NotYet(wait) => return Ok(Some(Wait::Hold(wait))),
                 Sending::Doubtful => return Ok(Some(Wait::For(AGAIN))),
             }
-            if self.shows_writing(&octo, &line, key, session).await? {
+            if self.shows_writing(&bridge, &line, key, session).await? {
                 wait = Wait::For(TYPING);
             }
         }
@@ -171,12 +170,12 @@ impl Teller {
     /// Shows that the session works, where it does. Whether it does.
     async fn shows_writing(
         &mut self,
-        octo: &Octo,
+        bridge: &ChatBridge,
         line: &Line,
         chat: i64,
         session: SessionId,
     ) -> Result<bool, ApiError> {
-        let read = octo.shared().store.read(move |reader| Ok((reader.session(session)?, reader.chat(chat)?)));
+        let read = bridge.base.store.read(move |reader| Ok((reader.session(session)?, reader.chat(chat)?)));
         let (Some(info), Some(row)) = read.await? else { return Ok(false) };
         if info.status != SessionStatus::Running || row.at_desk {
             return Ok(false);
@@ -194,17 +193,17 @@ impl Teller {
 
 /// Tells one chat what it was not told.
 async fn tell(
-    octo: &Octo,
+    bridge: &ChatBridge,
     line: &Line,
     mut chat: ChatRow,
     session: SessionId,
     closing: &CancellationToken,
     changes: &mut watch::Receiver<u64>,
 ) -> Result<Sending, ApiError> {
-    let (store, words, key) = (&octo.shared().store, Words::of(octo), chat.key);
+    let (store, words, key) = (&bridge.base.store, Words::of(bridge), chat.key);
     if let Some(seq) = chat.telling {
         let post = Post::plain(words.say("chat.maybe_lost"));
-        let talk = Talk { octo, line, chat: &chat };
+        let talk = Talk { bridge, line, chat: &chat };
         match send_all(&talk, &[post], closing, changes).await {
             Sending::NotYet(wait) => return Ok(Sending::NotYet(wait)),
             // That it may be missing is not said for ever.
@@ -252,7 +251,7 @@ async fn tell(
                 // It goes on with another session by now, or its person was shut out.
                 return Ok(Sending::Done);
             }
-            let talk = Talk { octo, line, chat: &chat };
+            let talk = Talk { bridge, line, chat: &chat };
             let sending = send_all(&talk, &posts, closing, changes).await;
             let at_desk = chat.at_desk;
             match sending {

@@ -1,9 +1,9 @@
 //! What a person attaches: pictures and PDF documents are kept as blobs, everything else is named by its path. And the
 //! pictures that an answer shows of its session's folder, which stay where they are.
 
-use super::{Octo, sessions::unknown_session};
+use crate::blocking::blocking;
 use base64::Engine;
-use octo_protocol::{ApiError, Attached, BlobRef, Block, SessionId, SessionPicture};
+use octo_protocol::{ApiError, Attached, BlobRef, Block, SessionPicture};
 use octo_workspace::Blobs;
 use std::{
     fs::{self, File},
@@ -29,60 +29,53 @@ const LARGEST_DOCUMENT: u64 = 4_500_000;
 /// What a model can be shown.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-impl Octo {
-    /// Keeps a picture that came as bytes: pasted, or dropped from another application.
-    pub(super) async fn put_blob(&self, base64: &str, name: String) -> Result<BlobRef, ApiError> {
-        let decoded = u64::try_from(base64.len() / 4 * 3).unwrap_or(u64::MAX);
-        if decoded > LARGEST_PICTURE + 2 {
-            return Err(too_large());
-        }
-        let bytes = base64::engine::general_purpose::STANDARD
-            .decode(base64)
-            .map_err(|error| ApiError::new("blob.unreadable").detail(error))?;
-        if bytes.len() as u64 > LARGEST_PICTURE {
-            return Err(too_large());
-        }
-        let media_type =
-            picture_type(&bytes).ok_or_else(|| ApiError::new("blob.no_picture").arg("name", &name))?;
-        let blobs = self.shared.blobs.clone();
-        let kept = tokio::task::spawn_blocking(move || keep(&blobs, &bytes)).await;
-        let blob = kept.map_err(|error| ApiError::new("internal").detail(error))??;
-        Ok(BlobRef { blob, media_type: media_type.to_owned(), name })
+/// Keeps a picture that came as bytes: pasted, or dropped from another application.
+pub(crate) async fn put_blob(blobs: Blobs, base64: &str, name: String) -> Result<BlobRef, ApiError> {
+    let decoded = u64::try_from(base64.len() / 4 * 3).unwrap_or(u64::MAX);
+    if decoded > LARGEST_PICTURE + 2 {
+        return Err(too_large());
     }
-
-    /// A picture that an answer names. It is read from the session's folder and nowhere else: what a model writes is not
-    /// to have the window read files.
-    pub(super) async fn picture(&self, session: SessionId, path: String) -> Result<SessionPicture, ApiError> {
-        let info = self.shared.store.read(move |reader| reader.session(session)).await;
-        let info = info?.ok_or_else(unknown_session)?;
-        let reading = tokio::task::spawn_blocking(move || read_picture(&path, Path::new(&info.folder)));
-        reading.await.map_err(|error| ApiError::new("internal").detail(error))?
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(base64)
+        .map_err(|error| ApiError::new("blob.unreadable").detail(error))?;
+    if bytes.len() as u64 > LARGEST_PICTURE {
+        return Err(too_large());
     }
+    let media_type =
+        picture_type(&bytes).ok_or_else(|| ApiError::new("blob.no_picture").arg("name", &name))?;
+    let kept = tokio::task::spawn_blocking(move || keep(&blobs, &bytes)).await;
+    let blob = kept.map_err(|error| ApiError::new("internal").detail(error))??;
+    Ok(BlobRef { blob, media_type: media_type.to_owned(), name })
+}
 
-    /// Makes blocks of files. One that cannot be attached does not keep the others from it.
-    pub(super) async fn attach_files(&self, mut paths: Vec<String>) -> Result<Attached, ApiError> {
-        let blobs = self.shared.blobs.clone();
-        let attaching = tokio::task::spawn_blocking(move || {
-            let mut attached = Attached { blocks: Vec::new(), refused: Vec::new(), remarks: Vec::new() };
-            if paths.len() > AT_ONCE {
-                let left_out = paths.split_off(AT_ONCE).len();
-                attached
-                    .refused
-                    .push(ApiError::new("attach.too_many").arg("limit", AT_ONCE).arg("left_out", left_out));
-            }
-            for path in paths {
-                match attach(&blobs, &path) {
-                    Ok((block, remark)) => {
-                        attached.blocks.push(block);
-                        attached.remarks.extend(remark);
-                    }
-                    Err(error) => attached.refused.push(error),
-                }
-            }
+/// A picture that an answer names. It is read from the session's folder and nowhere else: what a model writes is not
+/// to have the window read files.
+pub(crate) async fn picture(folder: String, path: String) -> Result<SessionPicture, ApiError> {
+    blocking(move || read_picture(&path, Path::new(&folder))).await
+}
+
+/// Makes blocks of files. One that cannot be attached does not keep the others from it.
+pub(crate) async fn attach_files(blobs: Blobs, mut paths: Vec<String>) -> Result<Attached, ApiError> {
+    let attaching = tokio::task::spawn_blocking(move || {
+        let mut attached = Attached { blocks: Vec::new(), refused: Vec::new(), remarks: Vec::new() };
+        if paths.len() > AT_ONCE {
+            let left_out = paths.split_off(AT_ONCE).len();
             attached
-        });
-        attaching.await.map_err(|error| ApiError::new("internal").detail(error))
-    }
+                .refused
+                .push(ApiError::new("attach.too_many").arg("limit", AT_ONCE).arg("left_out", left_out));
+        }
+        for path in paths {
+            match attach(&blobs, &path) {
+                Ok((block, remark)) => {
+                    attached.blocks.push(block);
+                    attached.remarks.extend(remark);
+                }
+                Err(error) => attached.refused.push(error),
+            }
+        }
+        attached
+    });
+    attaching.await.map_err(|error| ApiError::new("internal").detail(error))
 }
 
 /// The block of one file, with what the person should know of it.

@@ -1,0 +1,105 @@
+//! What every part of the application stands on: the home, its store and settings, the clock, and its end.
+
+use crate::{change::Change, clock::Clock, config::Config};
+use octo_protocol::{ApiError, BlobHash, Block, Message, Rule, Settings};
+use octo_store::{Holder, Store};
+use octo_workspace::{Blobs, HomePaths, Unfinished};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, PoisonError, RwLock},
+};
+use tokio_util::sync::CancellationToken;
+
+/// What every part of the application stands on.
+pub(crate) struct Base {
+    pub config: Config,
+    pub store: Store,
+    pub blobs: Blobs,
+    /// Where things are in the home.
+    pub paths: HomePaths,
+    /// What is being written outside the home.
+    pub unfinished: Unfinished,
+    /// Tells when tasks run, and when things in the trash have had their time.
+    pub clock: Arc<dyn Clock>,
+    /// This process, as it holds leases.
+    pub lease: Holder,
+    /// Told whenever another process wrote into the home.
+    pub neighbours: Change,
+    /// The application ends.
+    pub closing: CancellationToken,
+    preferences: RwLock<Settings>,
+}
+
+impl Base {
+    /// That of a home that was opened, with its stored settings.
+    pub fn new(config: Config, store: Store, clock: Arc<dyn Clock>, settings: Settings) -> Self {
+        Self {
+            blobs: Blobs::new(config.home.join("blobs")),
+            paths: HomePaths::new(&config.home, &config.settled.residence),
+            unfinished: Unfinished::begin(&config.home),
+            clock,
+            lease: Holder::of_this_process(),
+            neighbours: Change::default(),
+            closing: CancellationToken::new(),
+            preferences: RwLock::new(settings),
+            config,
+            store,
+        }
+    }
+
+    /// The settings as of now.
+    pub fn preferences(&self) -> Settings {
+        self.preferences.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes stored settings into use. Parts that keep settings of their own are told by whoever stored them.
+    pub fn prefer(&self, settings: Settings) {
+        *self.preferences.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// What the person always allowed in a folder.
+    pub async fn folder_rules(&self, folder: String) -> Result<Vec<Rule>, ApiError> {
+        self.store.read(move |reader| reader.rules(&folder)).await.map_err(ApiError::from)
+    }
+
+    /// What the person allowed in a folder and, under its own scope, in one session.
+    pub async fn allowed(&self, folder: String, scope: String) -> Result<Vec<Rule>, ApiError> {
+        let read = self.store.read(move |reader| {
+            let mut rules = reader.rules(&folder)?;
+            rules.extend(reader.rules(&scope)?);
+            Ok(rules)
+        });
+        read.await.map_err(ApiError::from)
+    }
+
+    /// The bytes of all pictures and documents these messages mention. One that is gone is left out: the codec says so.
+    pub async fn images_of(&self, messages: &[Message]) -> HashMap<BlobHash, Arc<[u8]>> {
+        let hashes: HashSet<BlobHash> =
+            messages.iter().flat_map(|message| &message.blocks).flat_map(pictures).collect();
+        if hashes.is_empty() {
+            return HashMap::new();
+        }
+        let blobs = self.blobs.clone();
+        let read = tokio::task::spawn_blocking(move || {
+            hashes
+                .into_iter()
+                .filter_map(|hash| blobs.get(&hash).ok().map(|bytes| (hash, Arc::from(bytes))))
+                .collect::<HashMap<BlobHash, Arc<[u8]>>>()
+        });
+        read.await.unwrap_or_default()
+    }
+}
+
+fn pictures(block: &Block) -> Vec<BlobHash> {
+    match block {
+        Block::Image { blob, .. } | Block::Document { blob, .. } => vec![blob.clone()],
+        Block::ToolResult(result) => result.images.iter().map(|image| image.blob.clone()).collect(),
+        Block::Text { .. }
+        | Block::Reasoning { .. }
+        | Block::File { .. }
+        | Block::ToolCall(_)
+        | Block::Summary { .. }
+        | Block::Notice { .. }
+        | Block::CommandsEnded { .. } => Vec::new(),
+    }
+}

@@ -1,0 +1,155 @@
+//! The built-in `octo …` commands, which the terminal tool answers in this process: what an agent does with skills,
+//! memories and tasks, and what it asks about the browser and the settings.
+
+mod browser;
+mod memory;
+mod settings;
+mod skills;
+mod tasks;
+
+use crate::{
+    base::Base, browsing::HomeBrowser, library::Library, schedule::Tasks, services::Services,
+    trash::HomeTrash,
+};
+use futures::future::BoxFuture;
+use octo_protocol::{ApiError, SessionId, SuggestionId, ToolView, TurnId, words};
+use octo_tools::{Desk, DeskAsker, Errand, ToolError};
+use std::{path::Path, sync::Arc};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// The most characters of an answer.
+const MOST: usize = 30_000;
+
+/// The built-in commands of a home, for one client.
+#[derive(Clone)]
+pub(crate) struct BuiltinCommands {
+    base: Arc<Base>,
+    library: Library,
+    trash: HomeTrash,
+    tasks: Tasks,
+    browser: HomeBrowser,
+    client: Client,
+}
+
+/// On whose behalf an agent runs a command.
+#[derive(Clone)]
+pub(crate) struct Client {
+    /// The turn the person asked for: of a sub-agent its parent's. None between turns.
+    pub(crate) turn: Option<TurnId>,
+    /// Who wants to hear what was done.
+    pub(crate) witness: Witness,
+}
+
+/// Whether anybody wants to hear what an agent did at the desk.
+#[derive(Clone)]
+pub(crate) enum Witness {
+    Nobody,
+    Told(mpsc::UnboundedSender<Deed>),
+}
+
+/// What an agent did at the desk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Deed {
+    /// It wrote this memory.
+    Remembered(String),
+    /// It proposed a skill.
+    Proposed(SuggestionId),
+}
+
+impl BuiltinCommands {
+    /// Those of the application, for this client.
+    pub(crate) fn new(base: Arc<Base>, services: &Services, client: Client) -> Self {
+        Self {
+            base,
+            library: services.library.clone(),
+            trash: services.trash.clone(),
+            tasks: services.tasks.clone(),
+            browser: services.browser.clone(),
+            client,
+        }
+    }
+
+    fn done(&self, deed: Deed) {
+        match &self.client.witness {
+            Witness::Nobody => {}
+            // Who no longer listens needs no word.
+            Witness::Told(told) => drop(told.send(deed)),
+        }
+    }
+}
+
+impl Desk for BuiltinCommands {
+    fn show(&self, errand: &Errand, asker: &DeskAsker) -> BoxFuture<'static, Result<ToolView, ToolError>> {
+        let (desk, errand, asker) = (self.clone(), errand.clone(), asker.clone());
+        Box::pin(async move { desk.view(errand, &asker).await })
+    }
+
+    fn carry_out(
+        &self,
+        errand: Errand,
+        asker: DeskAsker,
+        cancel: CancellationToken,
+    ) -> BoxFuture<'static, Result<String, ToolError>> {
+        let desk = self.clone();
+        Box::pin(async move {
+            if cancel.is_cancelled() {
+                return Err(ToolError::new("Stopped before it began; nothing was changed."));
+            }
+            let text = match errand {
+                Errand::Skill(errand) => desk.skill(errand, &asker).await,
+                Errand::Memory(errand) => desk.memory(errand, &asker).await,
+                Errand::Persona(errand) => desk.persona(errand).await,
+                Errand::Task(errand) => desk.task(errand, &asker).await,
+                Errand::Browser(query) => desk.browser(query).await,
+                Errand::Settings(query) => settings::answer(&desk.base.preferences(), query),
+            }?;
+            Ok(capped(text))
+        })
+    }
+}
+
+impl BuiltinCommands {
+    /// What would happen, for the person who is asked.
+    async fn view(&self, errand: Errand, asker: &DeskAsker) -> Result<ToolView, ToolError> {
+        match errand {
+            Errand::Skill(errand) => self.skill_view(errand, asker).await,
+            Errand::Memory(errand) => self.memory_view(errand).await,
+            Errand::Persona(errand) => self.persona_view(errand).await,
+            Errand::Task(errand) => self.task_view(errand, asker).await,
+            Errand::Browser(_) | Errand::Settings(_) => Ok(ToolView::Plain { text: String::new() }),
+        }
+    }
+
+    /// The session the person knows: of a sub-agent its parent.
+    async fn writer(&self, asker: &DeskAsker) -> SessionId {
+        let id = asker.session;
+        let fork = self.base.store.read(move |reader| reader.fork(id)).await;
+        fork.ok().flatten().map_or(id, |fork| fork.origin.session)
+    }
+}
+
+fn diff(path: &Path, before: Option<&str>, after: &str) -> ToolView {
+    ToolView::Diff(octo_workspace::diff(path, before.map(str::as_bytes), after.as_bytes()))
+}
+
+fn capped(text: String) -> String {
+    if text.chars().count() <= MOST {
+        return text;
+    }
+    let kept: String = text.chars().take(MOST).collect();
+    format!("{kept}\n(cut here)")
+}
+
+/// The model reads English, whatever the window speaks.
+fn in_english(error: &ApiError) -> String {
+    let args = error.args.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let prefixed = format!("error.{}", error.key);
+    let said = words::say(octo_protocol::Language::En, &prefixed, &args);
+    if said == prefixed { words::say(octo_protocol::Language::En, &error.key, &args) } else { said }
+}
+
+fn told(error: ApiError) -> ToolError {
+    let detail = error.detail.as_deref().map(|detail| format!(" ({detail})")).unwrap_or_default();
+    ToolError::new(format!("{}{detail}", in_english(&error)))
+}

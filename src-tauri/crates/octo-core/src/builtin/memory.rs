@@ -1,0 +1,123 @@
+//! `octo memory …` and `octo persona …`: what an agent does with memories, SOUL.md and USER.md.
+
+use super::{BuiltinCommands, Deed, diff, told};
+use crate::{blocking::blocking, library::MemoryDraft};
+use octo_protocol::{PersonaKind, RemovedBy, ToolView};
+use octo_tools::{DeskAsker, MemoryErrand, PersonaErrand, ToolError};
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+};
+
+impl BuiltinCommands {
+    /// What a command about memories would do, for the person who is asked.
+    pub(super) async fn memory_view(&self, errand: MemoryErrand) -> Result<ToolView, ToolError> {
+        let library = &self.library;
+        match errand {
+            MemoryErrand::Save { file, body, topic, .. } => {
+                let before = match &file {
+                    Some(file) => Some(library.memory(file.clone()).await.map_err(told)?),
+                    None => None,
+                };
+                let path = match &before {
+                    Some(memory) => PathBuf::from(&memory.path),
+                    None => self.base.paths.memories().join(topic),
+                };
+                Ok(diff(&path, before.as_ref().map(|memory| memory.body.as_str()), &body))
+            }
+            MemoryErrand::Delete { file } => {
+                let memory = library.memory(file).await.map_err(told)?;
+                Ok(diff(Path::new(&memory.path), Some(&memory.body), ""))
+            }
+            MemoryErrand::List { .. } | MemoryErrand::Read { .. } => {
+                Ok(ToolView::Plain { text: String::new() })
+            }
+        }
+    }
+
+    /// Carries a command about memories out; the text is for the model.
+    pub(super) async fn memory(&self, errand: MemoryErrand, asker: &DeskAsker) -> Result<String, ToolError> {
+        let (library, trash) = (&self.library, &self.trash);
+        match errand {
+            MemoryErrand::List { query } => {
+                let found = library.list_memories(query.unwrap_or_default()).await.map_err(told)?;
+                if found.memories.is_empty() {
+                    return Ok("No memories.".to_owned());
+                }
+                Ok(found
+                    .memories
+                    .iter()
+                    .map(|memory| format!("- {} | {}: {}\n", memory.file, memory.topic, memory.description))
+                    .collect())
+            }
+            MemoryErrand::Read { file } => {
+                let memory = library.recall(file).await.map_err(told)?;
+                Ok(format!(
+                    "topic: {}\ndescription: {}\n\n{}",
+                    memory.card.topic, memory.card.description, memory.body
+                ))
+            }
+            MemoryErrand::Save { file, topic, description, body } => {
+                let draft = MemoryDraft { file, topic, description, body, version: None };
+                let by = self.writer(asker).await;
+                let saved = library.remember(draft, Some(by)).await.map_err(told)?;
+                self.done(Deed::Remembered(saved.card.file.clone()));
+                Ok(format!("Remembered in {}.", saved.card.file))
+            }
+            MemoryErrand::Delete { file } => {
+                let forgotten = library.forget(file.clone(), RemovedBy::Agent, Some(asker.session), trash);
+                forgotten.await.map_err(told)?;
+                Ok(format!("{file} is in the trash."))
+            }
+        }
+    }
+
+    /// What a command about SOUL.md and USER.md would do, for the person who is asked.
+    pub(super) async fn persona_view(&self, errand: PersonaErrand) -> Result<ToolView, ToolError> {
+        let library = &self.library;
+        match errand {
+            PersonaErrand::Write { kind, text } => {
+                let agents = library.agents().clone();
+                let file = blocking(move || Ok(agents.file(kind))).await.map_err(told)?;
+                let before = if file.text.is_empty() { &file.standard } else { &file.text };
+                Ok(diff(Path::new(&file.path), Some(before), &text))
+            }
+            PersonaErrand::Show => Ok(ToolView::Plain { text: String::new() }),
+        }
+    }
+
+    /// Carries a command about SOUL.md and USER.md out; the text is for the model.
+    pub(super) async fn persona(&self, errand: PersonaErrand) -> Result<String, ToolError> {
+        let (library, trash) = (&self.library, &self.trash);
+        match errand {
+            PersonaErrand::Show => {
+                let persona = library.persona().await.map_err(told)?;
+                let mut text = String::new();
+                for file in persona.files {
+                    let name = persona_name(file.kind);
+                    let (says, whose) = match file.text.as_str() {
+                        "" => (file.standard.as_str(), "Octo's own words"),
+                        text => (text, "the person's"),
+                    };
+                    // Writing to a string cannot fail.
+                    let _written = write!(text, "# {name} ({whose})\n\n{says}\n\n");
+                }
+                Ok(text)
+            }
+            PersonaErrand::Write { kind, text } => {
+                library.write_persona(kind, text, trash).await.map_err(told)?;
+                Ok(format!(
+                    "{} is written. Sessions that begin from now on start with it.",
+                    persona_name(kind)
+                ))
+            }
+        }
+    }
+}
+
+fn persona_name(kind: PersonaKind) -> &'static str {
+    match kind {
+        PersonaKind::Soul => "SOUL.md",
+        PersonaKind::User => "USER.md",
+    }
+}

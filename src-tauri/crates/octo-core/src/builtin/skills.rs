@@ -1,0 +1,226 @@
+//! `octo skill …`: what an agent does with skills.
+
+use super::{BuiltinCommands, Deed, diff, in_english, told};
+use crate::{
+    blocking::blocking,
+    library::{Proposal, SKILL_FILE, label, remark, text_of},
+};
+use octo_protocol::{LibraryOfferView, SkillOffer, ToolView};
+use octo_skills::{Level, Rules, Skill, Trust, Usage};
+use octo_tools::{DeskAsker, SkillErrand, SkillPlace, ToolError};
+use std::{
+    fmt::Write,
+    path::{Path, PathBuf},
+};
+
+/// The largest `SKILL.md` that is proposed, in bytes.
+const MAX_PROPOSAL: u64 = 256 * 1024;
+
+impl BuiltinCommands {
+    /// What a command would do, for the person who is asked.
+    pub(super) async fn skill_view(
+        &self,
+        errand: SkillErrand,
+        asker: &DeskAsker,
+    ) -> Result<ToolView, ToolError> {
+        let library = &self.library;
+        match errand {
+            SkillErrand::Install { source: SkillPlace::Path(path), names, .. } => {
+                let offer = library.inspect(path.display().to_string()).await.map_err(told)?;
+                library.hold(asker.call, offer.id).map_err(told)?;
+                let skills =
+                    offer.skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
+                Ok(ToolView::LibraryOffer(LibraryOfferView { from: offer.from, skills: skills.collect() }))
+            }
+            // What is at an address was looked at before, and is what is installed.
+            SkillErrand::Install { source: SkillPlace::Address(from), names, .. } => {
+                let offer = library.looked_at(&from).ok_or_else(|| {
+                    ToolError::new(format!("Look first at what is there: octo skill inspect {from}"))
+                })?;
+                library.hold(asker.call, offer.id).map_err(told)?;
+                let skills =
+                    offer.skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
+                Ok(ToolView::LibraryOffer(LibraryOfferView { from, skills: skills.collect() }))
+            }
+            SkillErrand::Propose { path, .. } => {
+                let (name, text) = proposed(path).await?;
+                let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
+                let present = shelf.catalogue.get(&name).filter(|skill| skill.source.is_writable());
+                let before = match present {
+                    Some(skill) => written(skill).await.ok(),
+                    None => None,
+                };
+                let place = self.base.paths.skills().join(&name).join(SKILL_FILE);
+                Ok(diff(&place, before.as_deref(), &text))
+            }
+            SkillErrand::Export { name, file } => {
+                Ok(ToolView::Plain { text: format!("{name} → {}", file.display()) })
+            }
+            SkillErrand::Inspect { source: SkillPlace::Address(from) } => Ok(ToolView::Plain { text: from }),
+            SkillErrand::List
+            | SkillErrand::Show { .. }
+            | SkillErrand::Validate { .. }
+            | SkillErrand::Inspect { source: SkillPlace::Path(_) } => {
+                Ok(ToolView::Plain { text: String::new() })
+            }
+        }
+    }
+
+    /// Carries a command out; the text is for the model.
+    pub(super) async fn skill(&self, errand: SkillErrand, asker: &DeskAsker) -> Result<String, ToolError> {
+        let (library, trash) = (&self.library, &self.trash);
+        match errand {
+            SkillErrand::List => {
+                let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
+                Ok(shelf.catalogue.skills().iter().map(line).collect())
+            }
+            SkillErrand::Show { name } => {
+                let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
+                let Some(skill) = shelf.catalogue.get(&name) else {
+                    let near = shelf.catalogue.near(&name).join(", ");
+                    return Err(ToolError::new(format!("There is no skill {name}. Near: {near}")));
+                };
+                if skill.trust == Trust::Untrusted {
+                    return Err(ToolError::new(format!(
+                        "{name} came with this folder and the person has not accepted it. They can look at it on the Skills page."
+                    )));
+                }
+                let text = written(skill).await?;
+                Ok(format!("{}\nFolder: {}\n\n{text}", line(skill).trim_end(), skill.folder.display()))
+            }
+            SkillErrand::Validate { path } => {
+                let validated = blocking(move || {
+                    let folder = if path.is_file() { path.parent().map(Path::to_owned) } else { Some(path) };
+                    Ok(folder.map(|folder| octo_skills::validate(&folder, Rules::Octo)))
+                });
+                let findings = validated
+                    .await
+                    .map_err(told)?
+                    .ok_or_else(|| ToolError::new("Name the skill's folder."))?;
+                if findings.is_empty() {
+                    return Ok("It keeps every rule.".to_owned());
+                }
+                Ok(findings
+                    .iter()
+                    .map(|finding| {
+                        let level = match finding.level {
+                            Level::Fault => "fault",
+                            Level::Advice => "advice",
+                        };
+                        format!("{level}: {}\n", in_english(&remark(&finding.remark)))
+                    })
+                    .collect())
+            }
+            SkillErrand::Inspect { source } => {
+                let offer = library.inspect(place(&source)).await.map_err(told)?;
+                Ok(described(&offer))
+            }
+            SkillErrand::Install { source: _, names, replace } => {
+                // What was shown to the person, and nothing that came there since.
+                let done = library.install_held(asker.call, names, &replace, trash).await.map_err(told)?;
+                Ok(format!("Installed: {}. They can be used at once.", done.names.join(", ")))
+            }
+            SkillErrand::Propose { path, reason } => {
+                let (name, text) = proposed(path).await?;
+                let by = self.writer(asker).await;
+                let info = self.base.store.read(move |reader| reader.session(by)).await;
+                let info = info.map_err(|error| told(error.into()))?;
+                let from = info.map(|info| (info.id, info.title));
+                let turn = self.client.turn;
+                let proposal = Proposal { text, name, reason, from, turn, cost_nanos: None };
+                let made = library.propose(proposal).await.map_err(told)?;
+                self.done(Deed::Proposed(made.id));
+                Ok(format!(
+                    "{} is proposed. It waits on the Skills page and is not used before the person accepts it.",
+                    made.name
+                ))
+            }
+            SkillErrand::Export { name, file } => {
+                let shelf = library.shelf(Some(asker.folder.clone())).await.map_err(told)?;
+                let skill = shelf
+                    .catalogue
+                    .get(&name)
+                    .ok_or_else(|| ToolError::new(format!("There is no skill {name}.")))?;
+                let done = library.export(shelf.named(skill), file).await.map_err(told)?;
+                let left = if done.left_out.is_empty() {
+                    String::new()
+                } else {
+                    format!(" Left out, unknown to the public format: {}.", done.left_out.join(", "))
+                };
+                Ok(format!("Written to {}.{left}", done.path))
+            }
+        }
+    }
+}
+
+/// A skill on a line.
+fn line(skill: &Skill) -> String {
+    let state = match (&skill.error, skill.trust, skill.usage) {
+        (Some(_), ..) => ", cannot be read",
+        (None, Trust::Untrusted, _) => ", not accepted yet",
+        (None, Trust::Trusted, Usage::Off) => ", turned off",
+        (None, Trust::Trusted, Usage::Full | Usage::Automatic | Usage::OnRequest) => "",
+    };
+    format!("- {} ({}{state}): {}\n", skill.name, label(skill.source), skill.fields.description)
+}
+
+/// What skills a place holds, for the model.
+fn described(offer: &SkillOffer) -> String {
+    let mut text = format!("{} holds:\n", offer.from);
+    for skill in &offer.skills {
+        let scripts =
+            skill.files.iter().filter(|file| file.kind == octo_protocol::SkillFileKind::Script).count();
+        // Writing to a string cannot fail.
+        let _written = writeln!(
+            text,
+            "- {}: {} ({} files, {scripts} of them can be run; tools: {}; commands: {}{})",
+            skill.name,
+            skill.description,
+            skill.files.len(),
+            some(&skill.tools),
+            some(&skill.commands),
+            if skill.present.is_some() { "; the person has one of that name" } else { "" },
+        );
+        for remark in skill.error.iter().chain(&skill.warnings) {
+            let _written = writeln!(text, "  {}", in_english(remark));
+        }
+    }
+    text
+}
+
+fn some(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+}
+
+fn place(source: &SkillPlace) -> String {
+    match source {
+        SkillPlace::Path(path) => path.display().to_string(),
+        SkillPlace::Address(address) => address.clone(),
+    }
+}
+
+/// The text of a skill that is there.
+async fn written(skill: &Skill) -> Result<String, ToolError> {
+    let skill = skill.clone();
+    blocking(move || text_of(&skill)).await.map_err(told)
+}
+
+/// A skill's name and text, of its folder or its `SKILL.md`.
+async fn proposed(path: PathBuf) -> Result<(String, String), ToolError> {
+    // What is wrong is for the model, and comes through as it is.
+    blocking(move || Ok(read_proposal(&path))).await.map_err(told)?
+}
+
+fn read_proposal(path: &Path) -> Result<(String, String), ToolError> {
+    let file = if path.is_dir() { path.join(SKILL_FILE) } else { path.to_owned() };
+    let about = std::fs::metadata(&file)
+        .map_err(|error| ToolError::new(format!("{} cannot be read: {error}", file.display())))?;
+    if about.len() > MAX_PROPOSAL {
+        return Err(ToolError::new(format!("{} is too large for a skill.", file.display())));
+    }
+    let text = std::fs::read_to_string(&file)
+        .map_err(|error| ToolError::new(format!("{} cannot be read: {error}", file.display())))?;
+    let folder = file.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let name = octo_skills::read(text.as_bytes(), &folder.unwrap_or_default()).name;
+    Ok((name, text))
+}

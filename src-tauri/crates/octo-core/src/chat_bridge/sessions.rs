@@ -1,0 +1,140 @@
+//! What a chat does with sessions: it begins them, sends into them, and has files kept for them.
+
+use super::ChatBridge;
+use crate::{
+    attachments::attach_files,
+    session::{Said, Via},
+    sessions::Kind,
+};
+use octo_protocol::{ApiError, Block, ChatAccount, Sent, SessionId, SessionInfo};
+use octo_workspace::session_folder;
+use std::path::{Path, PathBuf};
+
+/// The longest name of a file that is kept, in bytes: most file systems take 255.
+const NAME: usize = 200;
+
+impl ChatBridge {
+    /// The bot that a token which nobody tested turned out to be.
+    pub(super) async fn learn_bot(&self, bot: ChatAccount) -> Result<(), ApiError> {
+        self.settings
+            .change(move |_, settings| {
+                if let Some(telegram) = &mut settings.chats.telegram {
+                    telegram.bot = Some(bot);
+                }
+                Ok(())
+            })
+            .await
+    }
+
+    /// Sends what a person wrote in a chat into its session.
+    pub(super) async fn send_via(
+        &self,
+        session: SessionId,
+        blocks: Vec<Block>,
+        via: Via,
+    ) -> Result<Sent, ApiError> {
+        self.sessions.send(session, Said { blocks, via: Some(via) }).await
+    }
+
+    /// Whether a session can be begun in a chat now: there is a model, and the folder.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub(super) async fn may_start_in_chat(&self) -> Result<(), ApiError> {
+        let telegram = self.chats.telegram();
+        let telegram = telegram.ok_or_else(|| ApiError::new("chat.token_missing"))?;
+        session_folder(Path::new(&telegram.folder))?;
+        self.sessions.model_or_default(None).await.map(drop)
+    }
+
+    /// Begins the session `id` with what a person wrote in a chat.
+    pub(super) async fn start_in_chat(
+        &self,
+        id: SessionId,
+        chat: i64,
+        blocks: Vec<Block>,
+        via: Via,
+    ) -> Result<SessionInfo, ApiError> {
+        let settings = self.base.preferences();
+        // As they were read from the store last: another window may have chosen them.
+        let telegram = self.chats.telegram().ok_or_else(|| ApiError::new("chat.token_missing"))?;
+        let model = self.sessions.model_or_default(None).await?;
+        let folder = session_folder(Path::new(&telegram.folder))?;
+        let kind = Kind::Chat { id, model, chat, via };
+        let begun = self.sessions.start(folder, settings.default_profile, telegram.mode, kind, blocks).await;
+        self.chats.led().notify_one();
+        begun
+    }
+
+    /// Keeps a file that a session was sent through a chat: a picture as one the model is shown, anything else by its place.
+    pub(super) async fn receive(
+        &self,
+        session: SessionId,
+        name: String,
+        bytes: Vec<u8>,
+    ) -> Result<Block, ApiError> {
+        let place = self.base.paths.received(session);
+        let kept = tokio::task::spawn_blocking(move || keep(&place, &name, &bytes)).await;
+        let path = kept.map_err(|error| ApiError::new("internal").detail(error))??;
+        let path = path.display().to_string();
+        let attached = attach_files(self.base.blobs.clone(), vec![path.clone()]).await?;
+        let refused = attached.refused.into_iter().next();
+        attached
+            .blocks
+            .into_iter()
+            .next()
+            .ok_or_else(|| refused.unwrap_or_else(|| ApiError::new("attach.unreadable").arg("path", path)))
+    }
+}
+
+/// Writes a file into a folder of its own below `place`, under the name it came with as far as that is one.
+fn keep(place: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
+    let unwritten = |error: std::io::Error| ApiError::new("chat.file_unkept").arg("name", name).detail(error);
+    let folder = place.join(uuid::Uuid::now_v7().simple().to_string());
+    octo_workspace::private_folder(&folder).map_err(unwritten)?;
+    let path = folder.join(file_name(name));
+    octo_workspace::write_private(&path, bytes).map_err(unwritten)?;
+    Ok(path)
+}
+
+/// A name that is one part of a path everywhere, and hides nothing.
+fn file_name(name: &str) -> String {
+    let safe: String = name
+        .chars()
+        .map(|c| if c.is_control() || is_unseen(c) || "/\\:*?\"<>|".contains(c) { '_' } else { c })
+        .scan(0, |bytes, c| {
+            *bytes += c.len_utf8();
+            (*bytes <= NAME).then_some(c)
+        })
+        .collect();
+    let safe = safe.trim_matches(['.', ' ']);
+    if safe.is_empty() { "file".to_owned() } else { safe.to_owned() }
+}
+
+/// What is not seen, or turns what follows around.
+fn is_unseen(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_files_name_stays_in_its_folder() {
+        for (name, expected) in [
+            ("plan.pdf", "plan.pdf"),
+            ("../../.bashrc", "_.._.bashrc"),
+            ("a/b\\c:d", "a_b_c_d"),
+            (".env", "env"),
+            ("..", "file"),
+            ("", "file"),
+            ("合同.docx", "合同.docx"),
+            ("x\u{0}\n", "x__"),
+            ("invoice\u{202e}fdp.exe", "invoice_fdp.exe"),
+        ] {
+            assert_eq!(file_name(name), expected, "{name:?}");
+        }
+        assert_eq!(file_name(&"字".repeat(300)).len(), 198);
+    }
+}

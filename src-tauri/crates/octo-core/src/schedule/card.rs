@@ -1,0 +1,48 @@
+//! A task as it is listed, and whether it may run.
+
+use super::{file::TaskFile, plan, timing::Times};
+use octo_protocol::{ApiError, Millis, Switch, TaskCard, TaskContent, TaskRun, TaskState, Timing};
+use octo_store::TaskStateRow;
+
+/// Whether the person wrote or accepted a file as it is.
+pub(crate) fn is_accepted(file: &TaskFile, state: Option<&TaskStateRow>) -> bool {
+    state.and_then(|state| state.accepted.as_ref()) == Some(&file.version)
+}
+
+/// Why a file is not followed: it cannot be read, or the person has not looked at it as it is.
+pub(crate) fn unrunnable(file: &TaskFile, state: Option<&TaskStateRow>) -> Option<ApiError> {
+    match &file.plan {
+        Err(error) => Some(error.clone()),
+        Ok(plan) if !is_accepted(file, state) => Some(ApiError::new("task.unseen").arg("name", &plan.name)),
+        Ok(_) => None,
+    }
+}
+
+/// A task as it is listed.
+pub(super) fn card(
+    file: TaskFile,
+    state: Option<&TaskStateRow>,
+    last: Option<TaskRun>,
+    now: Millis,
+) -> TaskCard {
+    let is_accepted = is_accepted(&file, state);
+    let (content, state, next) = match file.plan {
+        Err(error) => (TaskContent::Broken { error, text: file.text }, TaskState::Broken, Vec::new()),
+        Ok(plan) => {
+            let times = Times::new(&plan.when, &plan.zone);
+            let next: Vec<Millis> =
+                times.map(|times| times.after(now).take(plan::SHOWN).collect()).unwrap_or_default();
+            let state = if !is_accepted {
+                TaskState::Unseen
+            } else if plan.when == Timing::ByHand || next.is_empty() {
+                TaskState::Resting
+            } else if state.is_some_and(|state| state.on == Switch::Off) {
+                TaskState::Paused
+            } else {
+                TaskState::Active
+            };
+            (TaskContent::Plan { plan: Box::new(plan) }, state, next)
+        }
+    };
+    TaskCard { file: file.file, content, version: file.version, state, next, last }
+}

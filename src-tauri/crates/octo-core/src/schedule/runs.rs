@@ -1,0 +1,28 @@
+//! What holds in the transaction that begins or follows a run.
+
+use octo_protocol::{RunStatus, SessionId};
+use octo_store::{RunRow, StoreError, Tx};
+
+/// Nothing is decided by two: whoever lost the lease stores nothing.
+pub(crate) fn must_hold(tx: &Tx<'_>, token: &str) -> Result<(), StoreError> {
+    match tx.schedule_lease()? {
+        Some(holder) if holder.token == token => Ok(()),
+        Some(_) | None => Err(StoreError::Busy),
+    }
+}
+
+/// A run begins once, and where the schedule is: it fails for one that was taken back or begun meanwhile.
+pub(crate) fn must_wait(tx: &Tx<'_>, row: &RunRow, token: &str) -> Result<(), StoreError> {
+    must_hold(tx, token)?;
+    match tx.run(row.run.id)?.map(|known| known.run.status) {
+        Some(RunStatus::Waiting { .. }) => Ok(()),
+        Some(_) | None => Err(StoreError::Busy),
+    }
+}
+
+/// A run that has its session now.
+pub(crate) fn running(mut row: Box<RunRow>, session: SessionId) -> RunRow {
+    row.run.status = RunStatus::Running;
+    row.run.session = Some(session);
+    *row
+}

@@ -1,0 +1,48 @@
+//! Plans that were shown to the person in a question: exactly what was shown is saved.
+
+use super::Tasks;
+use octo_protocol::{CallId, TaskPlan};
+use std::sync::PoisonError;
+
+/// Questions whose plans are kept until they are answered.
+const KEPT: usize = 16;
+
+/// A plan as the person was asked about it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ShownPlan {
+    /// The call that asks.
+    pub(crate) call: CallId,
+    /// The task it changes; none for a new one.
+    pub(crate) task: Option<String>,
+    /// The version of the file it changes.
+    pub(crate) version: Option<String>,
+    pub(crate) plan: TaskPlan,
+}
+
+/// A call asks about one plan, and comes with another.
+#[derive(Debug)]
+pub(crate) struct PlanChanged;
+
+impl Tasks {
+    /// Keeps a plan until its question is answered.
+    ///
+    /// # Errors
+    /// If the same call was shown another plan.
+    pub(crate) fn hold(&self, shown: ShownPlan) -> Result<(), PlanChanged> {
+        let mut plans = self.schedule().shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = plans.iter().find(|known| known.call == shown.call) {
+            return if *known == shown { Ok(()) } else { Err(PlanChanged) };
+        }
+        let late = plans.len().saturating_sub(KEPT - 1);
+        plans.drain(..late);
+        plans.push(shown);
+        Ok(())
+    }
+
+    /// The plan a call asked about; given once.
+    pub(crate) fn take_held(&self, call: CallId) -> Option<ShownPlan> {
+        let mut plans = self.schedule().shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let position = plans.iter().position(|known| known.call == call)?;
+        Some(plans.remove(position))
+    }
+}

@@ -1,0 +1,83 @@
+//! The scheduler: it begins the runs of tasks in sessions of their own, and follows them.
+
+mod tender;
+
+use crate::{
+    base::Base,
+    schedule::Tasks,
+    session::{Runtime, midnight},
+    sessions::{Kind, Sessions},
+};
+use octo_protocol::{ApiError, Block, Millis, TaskPlan};
+use octo_store::RunRow;
+use octo_workspace::session_folder;
+use std::{path::Path, sync::Arc};
+use tender::Tender;
+use tokio::sync::Mutex;
+
+/// Begins the runs of tasks and follows them.
+pub(crate) struct Scheduler {
+    base: Arc<Base>,
+    runtime: Arc<Runtime>,
+    tasks: Tasks,
+    sessions: Sessions,
+    /// Held while runs are begun and followed.
+    tending: Mutex<Tending>,
+}
+
+/// Whether runs are begun here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tending {
+    Open,
+    Over,
+}
+
+impl Scheduler {
+    pub(crate) fn new(sessions: Sessions) -> Self {
+        let runtime = Arc::clone(sessions.runtime());
+        Self {
+            base: Arc::clone(&runtime.base),
+            tasks: runtime.services.tasks.clone(),
+            runtime,
+            sessions,
+            tending: Mutex::new(Tending::Open),
+        }
+    }
+
+    /// Looks after tasks for as long as the application runs.
+    pub(crate) fn begin(self: &Arc<Self>) {
+        self.tasks.watch_folder();
+        Tender::begin(self);
+    }
+
+    /// Begins nothing any more, and lets other processes.
+    pub(crate) async fn let_go(&self) {
+        *self.tending.lock().await = Tending::Over;
+        let token = self.base.lease.token.clone();
+        if let Err(error) = self.base.store.write(move |tx| tx.release_schedule_lease(&token)).await {
+            // A lease that stays is found dead by the next process.
+            tracing::warn!(%error, "the schedule's lease is not released");
+        }
+    }
+
+    /// Begins a run that waits: its session is made, and the run stored as begun, in one transaction.
+    async fn start_run(&self, plan: &TaskPlan, row: &RunRow, now: Millis) -> Result<(), ApiError> {
+        let model = self.sessions.model_or_default(plan.model).await?;
+        let folder = session_folder(Path::new(&plan.folder))?;
+        let mut run = row.clone();
+        run.run.started_at = Some(now);
+        // As the plan is now: it may have changed while the run waited.
+        run.budget = plan.budget;
+        run.minutes = plan.minutes;
+        let kind = Kind::Task { model, run: Box::new(run) };
+        let blocks = vec![Block::Text { text: plan.prompt.clone() }];
+        self.sessions.start(folder, plan.profile.clone(), plan.mode, kind, blocks).await.map(|_| ())
+    }
+
+    /// Whether the person's budget for the day is used up.
+    async fn is_day_spent(&self) -> Result<bool, ApiError> {
+        let Some(limit) = self.base.preferences().budgets.day else { return Ok(false) };
+        let spent = self.base.store.read(|reader| reader.spending_since(midnight())).await;
+        Ok(spent?.cost >= limit)
+    }
+}

@@ -1,0 +1,87 @@
+//! The parts of the application that sessions use and that know no session.
+
+use crate::{
+    base::Base,
+    browsing::HomeBrowser,
+    chats::Chats,
+    hooks::Hooks,
+    library::Library,
+    models::Models,
+    rules::Rules,
+    schedule::{Schedule, Tasks},
+    searching::Searching,
+    trash::HomeTrash,
+};
+use octo_documents::Reader;
+use octo_protocol::ApiError;
+use octo_shell::LoginEnvironment;
+use octo_store::ToolsetRow;
+use octo_tools::{Search, Toolset};
+use octo_workspace::TimeMachine;
+use secrecy::SecretString;
+use std::{path::PathBuf, sync::Arc};
+
+/// The parts of the application that sessions use and that know no session.
+pub(crate) struct Services {
+    pub models: Arc<Models>,
+    pub toolset: Toolset,
+    /// The capability to search the web.
+    pub search: Search,
+    /// The providers that are asked when the web is searched.
+    pub searching: Arc<Searching>,
+    /// The attachment to the person's browser.
+    pub browser: HomeBrowser,
+    /// Reads documents in processes of their own.
+    pub documents: Reader,
+    pub login: LoginEnvironment,
+    /// The person's own rules.
+    pub rules: Rules,
+    /// Skills and memories.
+    pub library: Library,
+    pub trash: HomeTrash,
+    pub time: TimeMachine,
+    /// Tasks that run at their time.
+    pub tasks: Tasks,
+    /// The chat services a person can write to Octo through.
+    pub chats: Arc<Chats>,
+}
+
+impl Services {
+    /// What all parts of the application share of tasks.
+    pub fn schedule(&self) -> &Schedule {
+        self.tasks.schedule()
+    }
+
+    /// The tools as they are now.
+    pub fn toolset_row(&self) -> Result<ToolsetRow, ApiError> {
+        let tools_json = serde_json::to_string(&self.toolset.definitions())
+            .map_err(|error| ApiError::new("internal").detail(error))?;
+        Ok(ToolsetRow { hash: self.toolset.hash(), version: self.toolset.version(), tools_json })
+    }
+
+    /// The person's hooks, for a session in this folder.
+    pub fn hooks(&self, base: &Base, folder: PathBuf) -> Hooks {
+        Hooks {
+            file: base.paths.hooks(),
+            folder,
+            tools: self.toolset.names().collect(),
+            login: self.login.clone(),
+            secret_variables: base.config.secret_variables.clone(),
+        }
+    }
+
+    /// Every secret Octo was given: keys of models and of search providers, tokens of chat services, passwords of
+    /// sites, and the values of these environment variables.
+    ///
+    /// # Errors
+    /// `key.not_read`: whoever cannot know a secret cannot leave it out of an export.
+    pub async fn secrets(&self, variables: &[String]) -> Result<Vec<SecretString>, ApiError> {
+        let mut secrets = self.models.secrets().await?;
+        secrets.extend(self.searching.secrets().await?);
+        secrets.extend(self.chats.secrets().await?);
+        secrets.extend(self.browser.secrets().values().await?);
+        let values = variables.iter().filter_map(|name| std::env::var(name).ok());
+        secrets.extend(values.map(SecretString::from));
+        Ok(secrets)
+    }
+}

@@ -1,0 +1,19 @@
+//! Restores that an earlier process left half-way.
+
+use octo_protocol::SessionId;
+use octo_workspace::TimeMachine;
+
+/// Ends what an earlier process left half-way in a session whose lease is ours.
+pub(crate) async fn recover(time: &TimeMachine, session: SessionId) {
+    let machine = time.clone();
+    match tokio::task::spawn_blocking(move || machine.recover(session)).await {
+        Ok(Ok(recovered)) => {
+            for one in recovered {
+                tracing::warn!(%session, outcome = ?one.outcome, "a restore was interrupted");
+            }
+        }
+        // The session says so when it is asked to go anywhere.
+        Ok(Err(error)) => tracing::error!(%session, %error, "what was interrupted cannot be ended yet"),
+        Err(error) => tracing::error!(%session, %error, "ending what was interrupted broke"),
+    }
+}

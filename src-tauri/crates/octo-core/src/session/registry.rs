@@ -1,0 +1,108 @@
+//! The registry of open sessions: it owns the handles of all actors that run, and starts none twice.
+
+use super::{Runtime, SessionHandle, resting::STAYS};
+use octo_protocol::{ApiError, SessionId, TroubleStage};
+use std::{collections::HashMap, sync::Arc, time::Duration};
+use tokio::sync::{Mutex, MutexGuard};
+
+/// The sessions whose actor runs. The lock is held while one is opened, so that none is opened twice.
+#[derive(Default)]
+pub(crate) struct OpenSessions(Mutex<HashMap<SessionId, SessionHandle>>);
+
+/// The registry, locked: no session is opened while this lives.
+pub(crate) struct LockedSessions<'a>(MutexGuard<'a, HashMap<SessionId, SessionHandle>>);
+
+impl OpenSessions {
+    /// The session's handle, if it was opened here. Its actor may have ended since.
+    pub(crate) async fn get(&self, id: SessionId) -> Option<SessionHandle> {
+        self.0.lock().await.get(&id).cloned()
+    }
+
+    /// The handles of all that were opened here.
+    pub(crate) async fn all(&self) -> Vec<SessionHandle> {
+        self.0.lock().await.values().cloned().collect()
+    }
+
+    /// Lets go of a session whose actor has ended.
+    pub(crate) async fn remove(&self, id: SessionId) {
+        self.0.lock().await.remove(&id);
+    }
+
+    /// Keeps sessions from being opened for as long as the guard lives.
+    pub(crate) async fn lock(&self) -> LockedSessions<'_> {
+        LockedSessions(self.0.lock().await)
+    }
+
+    /// Ends a session's actor and lets go of it, unless somebody opened it again meanwhile.
+    pub(crate) async fn let_rest(&self, id: SessionId) {
+        let Some(handle) = self.get(id).await else { return };
+        handle.shut_down().await;
+        let mut open = self.0.lock().await;
+        if open.get(&id).is_some_and(|handle| !handle.is_open()) {
+            open.remove(&id);
+        }
+    }
+
+    /// Ends all actors and waits for them.
+    pub(crate) async fn shut_down(&self) {
+        let handles: Vec<SessionHandle> = self.0.lock().await.drain().map(|(_, handle)| handle).collect();
+        futures::future::join_all(handles.iter().map(SessionHandle::shut_down)).await;
+    }
+
+    /// Ends the actors of sessions that nobody has worked in for long, if nothing holds them.
+    pub(crate) async fn let_idle_rest(&self, idle_after: Duration) {
+        let ids: Vec<SessionId> = self.0.lock().await.keys().copied().collect();
+        for id in ids {
+            // While this is held nobody can come to hold a session.
+            let mut open = self.0.lock().await;
+            let Some(handle) = open.get(&id) else { continue };
+            if handle.ended.is_cancelled() {
+                open.remove(&id);
+            } else if handle.is_open() && !handle.is_held() {
+                handle.rest(idle_after * STAYS).await;
+            }
+        }
+    }
+}
+
+impl LockedSessions<'_> {
+    /// The session's handle, if it was opened here. Its actor may have ended since.
+    pub(crate) fn get(&self, id: SessionId) -> Option<&SessionHandle> {
+        self.0.get(&id)
+    }
+
+    /// Lets go of a session whose actor has ended.
+    pub(crate) fn remove(&mut self, id: SessionId) {
+        self.0.remove(&id);
+    }
+}
+
+impl Runtime {
+    /// The session's actor, started if it does not run. None is started once the application ends: nobody would end
+    /// it, and the one that is being ended still works on the same turn.
+    pub(crate) async fn open_session(self: &Arc<Self>, id: SessionId) -> Result<SessionHandle, ApiError> {
+        let mut open = self.open.0.lock().await;
+        if self.base.closing.is_cancelled() {
+            return Err(ApiError::new("store.closed"));
+        }
+        if let Some(handle) = open.get(&id) {
+            if handle.is_open() {
+                return Ok(handle.clone());
+            }
+            // One that is ending still holds the lease and the session's commands.
+            handle.ended().await;
+        }
+        let opened = SessionHandle::open(Arc::clone(self), id).await;
+        match &opened {
+            Ok(handle) => {
+                open.insert(id, handle.clone());
+                self.troubles.over(id);
+            }
+            Err(error) if error.is_of_the_store() => {
+                self.troubles.begin(id, error.clone(), TroubleStage::Ended);
+            }
+            Err(_) => {}
+        }
+        opened
+    }
+}

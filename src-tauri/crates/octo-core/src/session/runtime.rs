@@ -1,0 +1,51 @@
+//! What session actors run on.
+
+use super::{forks::Forks, registry::OpenSessions};
+use crate::{
+    activity::Board, admission::Admission, base::Base, services::Services, troubles::Troubles, waking::Waking,
+};
+use octo_protocol::Delta;
+use std::sync::Arc;
+use tokio::sync::broadcast;
+
+/// Deltas a slow subscription may fall behind before it gets a snapshot instead.
+const DELTAS: usize = 4_096;
+
+/// What session actors run on.
+pub(crate) struct Runtime {
+    pub base: Arc<Base>,
+    pub services: Arc<Services>,
+    /// The sessions whose actor runs.
+    pub open: OpenSessions,
+    /// What runs in this process.
+    pub board: Board,
+    /// How many turns work at once.
+    pub admission: Admission,
+    /// Sub-agents, and the skills they work by.
+    pub forks: Forks,
+    /// Sessions that cannot be stored.
+    pub troubles: Troubles,
+    /// What streams.
+    pub deltas: broadcast::Sender<Arc<Delta>>,
+    /// Whether the machine slept.
+    pub waking: Waking,
+}
+
+impl Runtime {
+    /// That of an application; no session runs yet.
+    pub fn new(base: Arc<Base>, services: Arc<Services>) -> Self {
+        let board = Board::default();
+        let limit = base.preferences().live_turns.effective();
+        Self {
+            admission: Admission::new(limit, board.change().clone()),
+            board,
+            forks: Forks::new(Arc::new(services.library.clone())),
+            open: OpenSessions::default(),
+            troubles: Troubles::new(),
+            deltas: broadcast::channel(DELTAS).0,
+            waking: Waking::default(),
+            base,
+            services,
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Restores that an earlier process left half-way in sessions that are not open.
+
+use super::Sessions;
+use crate::{blocking::blocking, session::recover};
+use octo_protocol::SessionId;
+use octo_store::{LeaseOutcome, probe};
+
+impl Sessions {
+    /// Ends what an earlier process left half-way, beside everything else: nobody waits for it, and a session that is
+    /// opened meanwhile does its own part first.
+    pub(crate) fn tend_interrupted(&self) {
+        let sessions = self.clone();
+        tokio::spawn(async move { sessions.end_unfinished().await });
+    }
+
+    async fn end_unfinished(&self) {
+        let machine = self.runtime.services.time.clone();
+        let unfinished = blocking(move || {
+            machine.put_back()?;
+            Ok(machine.unfinished()?)
+        });
+        match unfinished.await {
+            Ok(sessions) => {
+                for session in sessions {
+                    self.end_unfinished_in(session).await;
+                }
+            }
+            Err(error) => tracing::error!(%error, "what was interrupted is not known"),
+        }
+    }
+
+    /// Ends what was interrupted in one session, under its lease: what a living process is in the middle of is its own.
+    async fn end_unfinished_in(&self, session: SessionId) {
+        // A shutdown waits, so that nobody else takes the lease while this goes on.
+        let _mending = self.mending.lock().await;
+        {
+            let open = self.runtime.open.lock().await;
+            // One that is open has done it already.
+            if self.runtime.base.closing.is_cancelled() || open.get(session).is_some() {
+                return;
+            }
+            let holder = self.runtime.base.lease.clone();
+            let taken = self.runtime.base.store.write(move |tx| tx.take_lease(session, &holder, probe)).await;
+            match taken {
+                Ok(LeaseOutcome::Taken | LeaseOutcome::TakenOver(_)) => {}
+                Ok(LeaseOutcome::HeldBy(_)) => return,
+                Err(error) => {
+                    tracing::warn!(%session, %error, "what was interrupted is left");
+                    return;
+                }
+            }
+        }
+        recover(&self.runtime.services.time, session).await;
+        let open = self.runtime.open.lock().await;
+        // One that was opened meanwhile keeps the lease.
+        if open.get(session).is_none() {
+            let token = self.runtime.base.lease.token.clone();
+            let released = self.runtime.base.store.write(move |tx| tx.release_lease(session, &token)).await;
+            if let Err(error) = released {
+                tracing::warn!(%session, %error, "lease not released");
+            }
+        }
+    }
+}

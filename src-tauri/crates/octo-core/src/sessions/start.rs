@@ -1,0 +1,171 @@
+//! How a session begins.
+
+use super::Sessions;
+use crate::{
+    clock::now,
+    hooks::Moment,
+    naming,
+    prompt::Surroundings,
+    schedule::{must_wait, running},
+    session::{AskedCall, Via, asked_call, sendable},
+    slash::{self, Parsed},
+};
+use octo_protocol::{
+    ApiError, Block, Effort, Event, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Profile,
+    Role, SessionId, SessionInfo, SessionStatus, Source, Topic, TroubleStage, TurnId, TurnView, Usage,
+};
+use octo_store::{NewSession, RunRow, StoreError};
+use std::path::PathBuf;
+
+impl Sessions {
+    /// A new session with its first message: one transaction. Its actor then goes on with the begun turn
+    /// exactly as after a restart.
+    pub(crate) async fn start(
+        &self,
+        folder: PathBuf,
+        profile: Profile,
+        mode: Mode,
+        kind: Kind,
+        blocks: Vec<Block>,
+    ) -> Result<SessionInfo, ApiError> {
+        let blocks = sendable(blocks)?;
+        let shelf = self.runtime.services.library.shelf(Some(folder.clone())).await?;
+        let mut wish = None;
+        match slash::parse(&blocks) {
+            Parsed::Message => {}
+            Parsed::Unknown { name, near } => wish = Some(shelf.called(&blocks, &name, &near, &profile)?),
+            Parsed::Command(_) | Parsed::Misused { .. } => {
+                return Err(ApiError::new("command.needs_session"));
+            }
+        }
+        let (mut id, mut chat) = (SessionId::new(), None);
+        let (model, effort, source, title, run) = match kind {
+            Kind::Model { model, effort, title, source } => (Some(model), effort, source, title, None),
+            Kind::Demo => (None, None, Source::Demo, None, None),
+            Kind::Task { model, run } => {
+                (Some(model), None, Source::Task, Some(run.run.name.clone()), Some(run))
+            }
+            Kind::Chat { id: wanted, model, chat: begun_in, via } => {
+                id = wanted;
+                chat = Some((begun_in, via));
+                (Some(model), None, Source::Chat, None, None)
+            }
+        };
+        let title = match title.filter(|title| !title.trim().is_empty()) {
+            Some(title) => naming::given_title(&title)?,
+            None => naming::title_from(&blocks).unwrap_or_default(),
+        };
+        let system =
+            self.runtime.services.library.system_prompt(profile.clone(), folder.clone(), &shelf).await?;
+        let at = now();
+        let folder = folder.display().to_string();
+        let info = SessionInfo {
+            id,
+            title,
+            folder: folder.clone(),
+            profile,
+            mode,
+            model,
+            effort,
+            source,
+            pinned: false,
+            status: SessionStatus::Running,
+            created_at: at,
+            updated_at: at,
+            usage: Usage::default(),
+            read_at: None,
+        };
+        let vendor = model.and_then(|id| self.runtime.services.models.vendor_name(id));
+        let turn = TurnView {
+            id: TurnId::new(),
+            started_at: at,
+            ended_at: None,
+            end: None,
+            usage: Usage::default(),
+            undone: false,
+        };
+        let mut all = vec![Surroundings::now(vendor, folder.clone()).notice()];
+        let facts = serde_json::Map::from_iter([("session".to_owned(), info.id.to_string().into())]);
+        let heard = self
+            .runtime
+            .services
+            .hooks(&self.runtime.base, PathBuf::from(folder))
+            .hear(Moment::SessionStart, None, facts)
+            .await;
+        all.extend(heard.context.map(|text| Block::Notice { kind: NoticeKind::Hook, text }));
+        all.extend(blocks);
+        let via = chat.map(|(_, via)| via.service);
+        let meta = Meta { origin: Origin::Person, at, model: None, usage: None, end: None, via };
+        let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };
+        // What a slash asks for is the first thing that happens, before any model is asked.
+        let call = wish.map(|wish| asked_call(turn.id, &wish));
+        let new = NewSession { info: info.clone(), system, toolset: self.runtime.services.toolset_row()? };
+        self.runtime.base.paths.scratch(info.id)?;
+        let holder = self.runtime.base.lease.clone();
+        if let Some(row) = &run {
+            self.runtime.services.schedule().limit(info.id, row.budget);
+        }
+        let created = self.runtime.base.store.write(move |tx| {
+            let id = new.info.id;
+            tx.create_session(&new)?;
+            if let Some(row) = run {
+                must_wait(tx, &row, &holder.token)?;
+                tx.put_run(&running(row, id))?;
+            }
+            if let Some((chat, via)) = chat {
+                if tx.chat(chat)?.is_none() {
+                    return Err(StoreError::Busy);
+                }
+                tx.begun_in_chat(chat, id)?;
+                tx.lead_chat(chat, Some(id), 0)?;
+                tx.letter_done(via.letter)?;
+            }
+            // Ours from the first moment: another process must not take the open turn for one left behind.
+            tx.take_lease(id, &holder, octo_store::probe)?;
+            tx.emit(Topic::Session { id }, Event::TurnStarted { turn })?;
+            let first = message.id;
+            tx.emit(Topic::Session { id }, Event::MessageAdded { message })?;
+            tx.append_context(id, first)?;
+            if let Some(AskedCall { message, view }) = call {
+                let message_id = message.id;
+                tx.emit(Topic::Session { id }, Event::MessageAdded { message })?;
+                tx.append_context(id, message_id)?;
+                tx.emit(Topic::Session { id }, Event::CallChanged { call: view })?;
+            }
+            Ok(())
+        });
+        if let Err(error) = created.await {
+            self.runtime.services.schedule().limit(info.id, None);
+            return Err(error.into());
+        }
+        // The session is there, so the client must hear of it: sending again would make a second one.
+        if let Err(error) = self.open(info.id).await {
+            tracing::error!(session = %info.id, %error, "a new session was stored but not opened");
+            self.runtime.troubles.begin(info.id, error, TroubleStage::Ended);
+        }
+        Ok(info)
+    }
+}
+
+/// What answers in a new session.
+pub(crate) enum Kind {
+    Model {
+        model: ModelId,
+        effort: Option<Effort>,
+        title: Option<String>,
+        source: Source,
+    },
+    Demo,
+    /// For what somebody wrote in this chat, which goes on with it.
+    Chat {
+        id: SessionId,
+        model: ModelId,
+        chat: i64,
+        via: Via,
+    },
+    /// For a run that waits, which begins with it.
+    Task {
+        model: ModelId,
+        run: Box<RunRow>,
+    },
+}

@@ -1,0 +1,104 @@
+//! The settings: they are changed in the store, and every part that goes by them takes what was stored into use.
+
+use crate::{base::Base, services::Services, session::Runtime};
+use octo_protocol::{ApiError, Event, Settings, SettingsSnapshot, Topic};
+use octo_store::{StoreError, Tx};
+use std::{path::Path, sync::Arc};
+use tokio::sync::Mutex;
+
+/// How many folders are remembered.
+const RECENT_FOLDERS: usize = 10;
+
+/// The settings of a home, stored and in use. Clones are one.
+#[derive(Clone)]
+pub(crate) struct LiveSettings {
+    base: Arc<Base>,
+    services: Arc<Services>,
+    runtime: Arc<Runtime>,
+    /// Held while settings are changed.
+    changing: Arc<Mutex<()>>,
+}
+
+impl LiveSettings {
+    pub(crate) fn new(runtime: Arc<Runtime>) -> Self {
+        Self {
+            base: Arc::clone(&runtime.base),
+            services: Arc::clone(&runtime.services),
+            runtime,
+            changing: Arc::default(),
+        }
+    }
+
+    /// Settings, models and the keychain's state, as of the topic's number.
+    pub(crate) async fn snapshot(&self) -> Result<(u64, SettingsSnapshot), ApiError> {
+        let state = self.base.store.read(|reader| reader.settings_state()).await?;
+        let keychain = self.services.models.keys().state();
+        Ok((
+            state.seq,
+            SettingsSnapshot {
+                settings: as_of_now(&self.services, state.settings),
+                models: self.services.models.as_of_now(state.models),
+                keychain,
+            },
+        ))
+    }
+
+    /// Changes settings (and models with them) in one transaction and tells everyone.
+    pub(crate) async fn change(
+        &self,
+        change: impl FnOnce(&mut Tx<'_>, &mut Settings) -> Result<(), StoreError> + Send + 'static,
+    ) -> Result<(), ApiError> {
+        let keychain = self.services.models.keys().state();
+        let services = Arc::clone(&self.services);
+        // What is in use afterwards must be what was stored last.
+        let _in_order = self.changing.lock().await;
+        let written = self.base.store.write(move |tx| {
+            let mut settings = tx.settings()?;
+            change(tx, &mut settings)?;
+            tx.put_settings(&settings)?;
+            let snapshot = SettingsSnapshot {
+                settings: as_of_now(&services, settings.clone()),
+                models: services.models.as_of_now(tx.models()?),
+                keychain,
+            };
+            tx.emit(Topic::Settings, Event::SettingsChanged { snapshot })?;
+            Ok(settings)
+        });
+        let settings = written.await?;
+        let before = self.base.preferences();
+        self.services.models.follow(&settings);
+        if before.proxy != settings.proxy || before.certificates != settings.certificates {
+            self.services.chats.changed();
+        }
+        self.services.searching.follow(&settings.search);
+        self.services.chats.follow(&settings.chats);
+        self.services.library.follow(&settings);
+        self.services.browser.choose(&settings.browser).await;
+        self.services.browser.secrets().follow(&settings.site_secrets);
+        self.runtime.admission.set_limit(settings.live_turns.effective());
+        self.base.prefer(settings);
+        self.runtime.forks.slots.look_again();
+        Ok(())
+    }
+
+    /// Puts a folder first among those used lately.
+    pub(crate) async fn remember_folder(&self, folder: &Path) -> Result<(), ApiError> {
+        let folder = folder.display().to_string();
+        self.change(move |_, settings| {
+            settings.recent_folders.retain(|known| *known != folder);
+            settings.recent_folders.insert(0, folder);
+            settings.recent_folders.truncate(RECENT_FOLDERS);
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// Stored settings as they are true for this run.
+fn as_of_now(services: &Services, settings: Settings) -> Settings {
+    Settings {
+        search: services.searching.as_of_now(settings.search.clone()),
+        chats: services.chats.as_of_now(settings.chats.clone()),
+        ..settings
+    }
+}

@@ -1,0 +1,46 @@
+//! What runs, in this process and in others of the home.
+
+use super::Topics;
+use crate::activity::{Known, state};
+use octo_protocol::{ActivityState, ApiError};
+use octo_store::StoreError;
+use std::collections::HashMap;
+
+impl Topics {
+    /// All that runs, in this process and in others of the home.
+    pub(crate) async fn activity(&self) -> Result<ActivityState, ApiError> {
+        let lines = self.runtime.board.lines();
+        let neighbours = self.sessions.neighbours().await?;
+        let theirs =
+            neighbours.iter().filter_map(|work| Some((work.info.id, work.fork.is_some(), work.turn?.0)));
+        let turns: Vec<_> = lines
+            .iter()
+            .filter_map(|(session, doing)| Some((*session, doing.fork.is_some(), doing.turn?.turn)))
+            .chain(theirs)
+            .collect();
+        let ahead =
+            turns.iter().filter_map(|(_, _, turn)| Some((*turn, self.runtime.admission.ahead(*turn)?)));
+        let (ahead, places) = (ahead.collect(), self.runtime.admission.places());
+        let (token, now) = (self.base.lease.token.clone(), self.base.clock.now());
+        let known = self.base.store.read(move |reader| {
+            let mut spent = HashMap::new();
+            for (session, is_fork, turn) in turns {
+                // A sub-agent has one turn, and its calls are in the ledger under its session.
+                let spending =
+                    if is_fork { reader.session_spending(session) } else { reader.turn_spending(turn) };
+                match spending {
+                    Ok(spending) => {
+                        spent.insert(session, spending);
+                    }
+                    // Deleted under it.
+                    Err(StoreError::UnknownSession(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            let tends = reader.schedule_lease()?.filter(|holder| holder.token == token).map(|_| now);
+            let runs = reader.open_runs()?.into_iter().map(|row| row.run).collect();
+            Ok(Known { runs, spent, ahead, places, tends, neighbours })
+        });
+        Ok(state(&lines, &known.await?))
+    }
+}
