@@ -7,4 +7,6 @@ mod help;
 #[cfg(test)]
 mod licences;
 #[cfg(test)]
+mod modules;
+#[cfg(test)]
 mod sources;
