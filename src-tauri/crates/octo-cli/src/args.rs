@@ -180,6 +180,15 @@ mod tests {
     }
 
     #[test]
+    fn what_may_be_typed_stays() {
+        let list =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/fixtures/frozen-names.txt");
+        let mut command = Arguments::command();
+        command.build();
+        octo_testkit::check_names(&list, "command line", &octo_testkit::grammar(&command));
+    }
+
+    #[test]
     fn every_option_is_read() {
         let id = SessionId::new();
         let parsed = Arguments::try_parse_from([

@@ -267,3 +267,20 @@ fn given(draft: &TelegramDraft) -> Option<Secret> {
     let token = draft.token.as_ref()?.expose().trim();
     (!token.is_empty()).then(|| Secret::new(token))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Keys;
+
+    /// Under another name the token that a person saved would not be found.
+    #[tokio::test]
+    async fn the_name_in_the_keychain_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(home.path()).unwrap();
+        let keys = KeyRing::open(Keys::Memory).await;
+        let chats = Chats::new(store, keys.clone(), &ChatSettings::default());
+        keys.save("telegram", "https://api.telegram.org", Slot::Key, Secret::new("77:token")).await.unwrap();
+        assert!(chats.token(None).await.is_ok());
+    }
+}

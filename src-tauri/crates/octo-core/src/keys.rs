@@ -227,4 +227,34 @@ mod tests {
         assert_eq!(last4("sk-1234567890"), "890");
         assert_eq!(last4("sk-12345678901234"), "1234");
     }
+
+    /// Under other names the keys that people saved would not be found.
+    #[tokio::test]
+    async fn the_names_in_the_keychain_stay() {
+        assert_eq!(SERVICE, "octo");
+        let ring = KeyRing::open(Keys::Memory).await;
+        let model: ModelId = "01a2006a99bc75c38d7f63aaf76189c2".parse().unwrap();
+        let key = || Secret::new("sk-1234567890abcdef");
+        ring.save(model, "https://a.example", Slot::Key, key()).await.unwrap();
+        ring.save(model, "https://a.example", Slot::Header("x-tenant"), key()).await.unwrap();
+        for (owner, host) in [
+            ("search", "https://api.tavily.com"),
+            ("telegram", "https://api.telegram.org"),
+            ("secret nest", "https://marsh.example"),
+        ] {
+            ring.save(owner, host, Slot::Key, key()).await.unwrap();
+        }
+        let mut accounts: Vec<String> = ring.memory.lock().unwrap().keys().cloned().collect();
+        accounts.sort();
+        assert_eq!(
+            accounts,
+            [
+                "https://a.example 01a2006a99bc75c38d7f63aaf76189c2",
+                "https://a.example 01a2006a99bc75c38d7f63aaf76189c2 x-tenant",
+                "https://api.tavily.com search",
+                "https://api.telegram.org telegram",
+                "https://marsh.example secret nest",
+            ]
+        );
+    }
 }

@@ -189,6 +189,20 @@ mod tests {
         assert!(searching.engines().await[0].key.is_none());
     }
 
+    /// Under other names the keys that people saved would not be found.
+    #[tokio::test]
+    async fn the_names_in_the_keychain_stay() {
+        let keys = KeyRing::open(Keys::Memory).await;
+        let searching = Searching::new(keys.clone(), &SearchProviders::default());
+        for (kind, host) in [
+            (SearchProviderKind::Brave, "https://api.search.brave.com"),
+            (SearchProviderKind::Tavily, "https://api.tavily.com"),
+        ] {
+            searching.accept(draft(kind, Some("BSA-1234567890abcdef"), None)).await.unwrap();
+            assert!(keys.holds("search", host, Slot::Key), "{kind:?}");
+        }
+    }
+
     #[tokio::test]
     async fn an_address_holds_no_secret_and_names_a_host() {
         let searching = Searching::new(KeyRing::open(Keys::Memory).await, &SearchProviders::default());

@@ -22,6 +22,7 @@ mod agent {
     mod faults;
     mod forked;
     mod forks;
+    mod golden;
     mod guards;
     mod headers;
     mod home;

@@ -16,6 +16,7 @@ mod exec_stop;
 mod fast;
 mod forks;
 mod full;
+mod golden;
 mod killed;
 mod long;
 mod moved;

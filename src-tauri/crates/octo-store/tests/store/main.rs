@@ -13,6 +13,7 @@ mod disk;
 mod finding;
 mod fold;
 mod forks;
+mod golden;
 mod life;
 mod list;
 mod neighbours;

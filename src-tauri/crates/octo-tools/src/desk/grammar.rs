@@ -310,3 +310,17 @@ impl Asked {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn what_the_model_may_type_stays() {
+        let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/fixtures/frozen-names.txt");
+        let mut command = Line::command();
+        command.build();
+        octo_testkit::check_names(&list, "commands of the model", &octo_testkit::grammar(&command));
+    }
+}

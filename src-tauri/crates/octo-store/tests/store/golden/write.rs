@@ -1,0 +1,511 @@
+//! What wrote the golden log and the golden home. Both tests are ignored: they are run by hand, for a new version of
+//! stored events or a database that an earlier Octo has not written, and never over a golden file that was released.
+
+use super::dump;
+use crate::{create, emit, sample};
+use octo_protocol::*;
+use octo_store::*;
+use octo_testkit::Wire;
+use rusqlite::Connection;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::{fs, path::Path};
+
+/// Texts that must mean something where they stand, by the field's name.
+const TEXTS: &[(&str, &str)] = &[
+    ("profile", "coding"),
+    ("default_profile", "general"),
+    ("blob", "abababababababababababababababababababababababababababababababab"),
+];
+
+/// Every reason why a file's content was not kept.
+const UNSAVED: &[&str] = &[
+    "too_large",
+    "budget",
+    "unreadable",
+    "special",
+    "outside",
+    "version_control",
+    "dependencies",
+    "build_output",
+    "cache",
+    "octo_home",
+    "forgotten",
+];
+
+const START: Millis = 1_790_000_000_000;
+
+fn made<T: DeserializeOwned>(value: Value) -> T {
+    serde_json::from_value(value.clone()).unwrap_or_else(|error| panic!("{error}: {value}"))
+}
+
+/// The topic an event is of.
+fn topic(event: &Value, session: &str) -> Value {
+    match event["type"].as_str().unwrap() {
+        "session_listed" | "session_removed" => json!({ "type": "sessions" }),
+        "settings_changed" => json!({ "type": "settings" }),
+        "trash_changed" => json!({ "type": "trash" }),
+        _ => json!({ "type": "session", "id": session }),
+    }
+}
+
+#[test]
+#[ignore = "writes the golden log of this version of events; it is never written over"]
+fn the_golden_log() {
+    let session = "01a2006a99bc75c38d7f63a9966e4b9d";
+    let mut lines = String::new();
+    for (at, event) in Wire::new().with::<Event>("event").examples(TEXTS).into_iter().enumerate() {
+        let seq = at + 1;
+        let envelope = json!({
+            "topic": topic(&event, session), "seq": seq, "at": START + 1_000 * seq as i64, "v": 1, "event": event
+        });
+        let read: Envelope = made(envelope);
+        lines += &serde_json::to_string(&read).unwrap();
+        lines.push('\n');
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/v1-all.jsonl");
+    fs::write(path, lines).unwrap();
+}
+
+#[tokio::test]
+#[ignore = "writes the golden home's database; it is never written over"]
+async fn the_golden_home() {
+    let home = crate::home();
+    let store = Store::open(home.path()).unwrap();
+    let log: Vec<Envelope> = super::LOG.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let session = head("Golden: the heron \"at\" dawn 苍鹭");
+    create(&store, &session).await;
+    conversation(&store, &session).await;
+    time_machine(&store, session.id).await;
+    others(&store, &session).await;
+    library(&store, session.id).await;
+    schedule(&store, session.id).await;
+    chats(&store, session.id).await;
+    settings(&store, &log).await;
+    let all = head("Golden: all events");
+    create(&store, &all).await;
+    store.close();
+    let file = Connection::open(home.path().join("octo.db")).unwrap();
+    log_rows(&file, all.id, &log);
+    let path = super::database();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, dump::dump(&file)).unwrap();
+}
+
+fn head(title: &str) -> SessionInfo {
+    SessionInfo {
+        effort: Some(Effort::High),
+        folder: "/home/me/project".to_owned(),
+        read_at: Some(START),
+        created_at: START,
+        updated_at: START + 5,
+        ..sample::head(title)
+    }
+}
+
+/// The log's events of a session, as rows of a session that has no other; and one of what is listed.
+fn log_rows(file: &Connection, session: SessionId, log: &[Envelope]) {
+    let key: i64 = file
+        .query_row("SELECT key FROM sessions WHERE id = ?1", [session.to_string()], |row| row.get(0))
+        .unwrap();
+    for (table, topic) in [(key, "session"), (0, "sessions"), (-9, "trash"), (-1, "settings")] {
+        let last: i64 = file
+            .query_row(
+                "SELECT coalesce(max(key), ?1) FROM events WHERE key BETWEEN ?1 AND ?1 + 0xffffffff",
+                [table << 32],
+                |row| row.get(0),
+            )
+            .unwrap();
+        let of_topic = log
+            .iter()
+            .filter(|envelope| serde_json::to_value(envelope.topic).unwrap()["type"].as_str() == Some(topic));
+        for (key, envelope) in (last + 1..).zip(of_topic) {
+            let event = serde_json::to_string(&envelope.event).unwrap();
+            file.execute(
+                "INSERT INTO events (key, at, v, event_json) VALUES (?1, ?2, ?3, ?4)",
+                (key, envelope.at, envelope.v, event),
+            )
+            .unwrap();
+        }
+    }
+}
+
+async fn conversation(store: &Store, info: &SessionInfo) {
+    let turn = sample::turn();
+    let asked = sample::person(
+        turn.id,
+        vec![
+            sample::text("Where is the heron? 苍鹭在哪里"),
+            Block::File { path: "/home/me/a b.txt".to_owned() },
+        ],
+    );
+    let answer = sample::model(turn.id);
+    let call = CallId::new();
+    let results = sample::octo(turn.id, vec![Block::ToolResult(sample::result(call))]);
+    let summary = sample::octo(
+        turn.id,
+        vec![Block::Summary { text: "A heron was sought.".to_owned(), covers: 2, archive: None }],
+    );
+    let question: Question = made(json!({
+        "id": QuestionId::new(), "call": call, "tool": "terminal", "at": START,
+        "ask": { "type": "feedback", "question": "Which?", "context": null, "options": ["grey", "white"] }
+    }));
+    let queued: Queued = made(json!({
+        "id": QueuedId::new(), "blocks": [{ "type": "text", "text": "and then" }], "at": START
+    }));
+    let command: BackgroundCommand = made(json!({
+        "handle": "abc:1", "call": call, "command": "sleep 9", "cwd": "/home/me/project", "started_at": START,
+        "ended_at": START + 9, "state": log_value("commands_changed", "/commands/0/state"), "log": "/tmp/one.log",
+        "last_line": "done"
+    }));
+    let done = TurnView {
+        end: Some(TurnEnd::Finished),
+        ended_at: Some(START + 9),
+        usage: sample::usage(7),
+        ..turn.clone()
+    };
+    let (first, second, third, fourth) = (asked.clone(), answer.clone(), results.clone(), summary.clone());
+    let (turn_id, id) = (turn.id, info.id);
+    emit(
+        store,
+        id,
+        vec![
+            Event::TurnStarted { turn },
+            Event::MessageAdded { message: first },
+            Event::MessageStarted { message: second.clone() },
+            Event::BlockAdded {
+                message: second.id,
+                index: 0,
+                block: Block::Reasoning {
+                    text: "It may be at the pond.".to_owned(),
+                    replay: Some(made(log_member("replay"))),
+                },
+            },
+            Event::BlockAdded { message: second.id, index: 1, block: sample::tool_call(call) },
+            Event::MessageEnded {
+                message: second.id,
+                end: MessageEnd::Complete,
+                usage: Some(sample::usage(3)),
+            },
+            Event::CallChanged { call: sample::call(call, turn_id, sample::ended()) },
+            Event::CallBilled { call: sample::billed(turn_id, second.id, Some(sample::usage(3))) },
+            Event::MessageAdded { message: third },
+            Event::MessageAdded { message: fourth },
+            Event::TodosChanged { todos: made(log_value("todos_changed", "/todos")) },
+            Event::CommandsChanged { commands: vec![command] },
+            Event::CommandAnswered { note: ApiError::new("command.help").arg("a", "b") },
+            Event::CompactionFailed { error: ApiError::new("compaction.cut") },
+            Event::TurnEnded { turn: done },
+            Event::QueueChanged { queue: vec![queued] },
+            Event::QuestionAsked { question },
+            Event::Suggested { suggestion: made(log_value("suggested", "/suggestion")) },
+            Event::BudgetReached { stop: made(log_value("budget_reached", "/stop")) },
+            Event::RetryScheduled { retry: made(log_value("retry_scheduled", "/retry")) },
+        ],
+    )
+    .await
+    .unwrap();
+    let draft: Draft = made(json!({
+        "text": "half \"a\" thought", "attachments": [{ "type": "file", "path": "/home/me/b.txt" }], "foreign": false
+    }));
+    let holder = Holder { process: 1, started: 1, boot: "golden".to_owned(), token: "t".repeat(32) };
+    store
+        .write(move |tx| {
+            tx.append_context(id, asked.id)?;
+            tx.append_context(id, answer.id)?;
+            tx.append_context(id, results.id)?;
+            tx.new_generation(id, &[summary.id])?;
+            tx.set_call(call, &sample::result(call))?;
+            tx.set_draft(id, &draft)?;
+            tx.set_new_draft(&Draft { text: "the next one".to_owned(), ..Draft::default() })?;
+            tx.take_lease(id, &holder, |_| Life::Alive)?;
+            tx.wish_stop(id, &StopWish::Command("abc:1".to_owned()))?;
+            tx.wish_stop(id, &StopWish::Turn(turn_id))?;
+            tx.add_rule(
+                "/home/me/project",
+                &Rule::Command { words: vec!["cargo".to_owned(), "test".to_owned()] },
+            )?;
+            tx.add_rule("/home/me/project", &Rule::Site { site: "https://shop.example".to_owned() })
+        })
+        .await
+        .unwrap();
+}
+
+/// A part of the log's first event of a kind that has it.
+fn log_value(kind: &str, pointer: &str) -> Value {
+    super::LOG
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|envelope| envelope["event"]["type"] == kind)
+        .find_map(|envelope| envelope["event"].pointer(pointer).filter(|found| !found.is_null()).cloned())
+        .unwrap_or_else(|| panic!("no {pointer} in any {kind}"))
+}
+
+/// The first value in the log that a member of this name has.
+fn log_member(name: &str) -> Value {
+    fn find(value: &Value, name: &str) -> Option<Value> {
+        match value {
+            Value::Object(fields) => fields
+                .get(name)
+                .filter(|found| !found.is_null())
+                .cloned()
+                .or_else(|| fields.values().find_map(|inner| find(inner, name))),
+            Value::Array(items) => items.iter().find_map(|inner| find(inner, name)),
+            _ => None,
+        }
+    }
+    let mut lines = super::LOG.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.find_map(|line| find(&line, name)).unwrap_or_else(|| panic!("no {name}"))
+}
+
+async fn time_machine(store: &Store, id: SessionId) {
+    let step = |parent, kind, turn| NewTimeTask {
+        parent,
+        kind,
+        turn,
+        summary: "look for the heron".to_owned(),
+        folder: b"/home/me/project".to_vec(),
+    };
+    let image = |value| made::<FileImage>(value);
+    let blob = "ab".repeat(32);
+    let state = |path: &str, side, image| TimeState {
+        path: path.as_bytes().to_vec(),
+        number: 1,
+        side,
+        source: TimeSource::Named,
+        image,
+    };
+    let states = [
+        state("/home/me/project/a", TimeSide::Before, image(json!({ "type": "absent" }))),
+        state(
+            "/home/me/project/a",
+            TimeSide::After,
+            image(json!({ "type": "file", "blob": blob, "len": 3, "mode": 420 })),
+        ),
+        state("/home/me/project/l", TimeSide::Before, image(json!({ "type": "link", "target": [97, 255] }))),
+        state("/home/me/project/d", TimeSide::After, image(json!({ "type": "folder", "mode": 493 }))),
+    ];
+    let unsaved = UNSAVED.iter().map(|why| {
+        let unsaved = json!({ "type": "unsaved", "why": why, "len": 9, "modified": 7 });
+        state(&format!("/home/me/project/{why}"), TimeSide::Left, image(unsaved))
+    });
+    let states: Vec<TimeState> = states.into_iter().chain(unsaved).collect();
+    let mark: LastingMark = made(json!({
+        "kind": "pushed", "what": "git push", "times": 2, "call": CallId::new(), "at": START
+    }));
+    store
+        .write(move |tx| {
+            tx.add_time_task(id, &step(0, TaskKind::Run, Some(TurnId::new())), Activate::Running)?;
+            tx.add_time_task(id, &step(1, TaskKind::Checkpoint, None), Activate::Ended)?;
+            tx.record_time_states(id, &states)?;
+            tx.add_time_command(id, 1, b"/home/me/project")?;
+            tx.record_time_lasting(id, 1, &[mark])?;
+            tx.begin_journey(id, &Journey { task: 1, conversation: 0, kept: vec![TurnId::new()] })
+        })
+        .await
+        .unwrap();
+}
+
+/// A sub-agent, a branch, an import, and a session in the trash beside a file and a skill.
+async fn others(store: &Store, parent: &SessionInfo) {
+    let fork = SessionInfo { source: Source::SubAgent, ..head("explore") };
+    let origin = ForkOrigin {
+        session: parent.id,
+        title: parent.title.clone(),
+        turn: TurnId::new(),
+        call: CallId::new(),
+        name: "explore".to_owned(),
+    };
+    let fork = NewFork {
+        info: fork,
+        fork: StoredFork { origin, forbidden: vec!["terminal".to_owned()] },
+        inherits: Inherits::Nothing,
+    };
+    let branch = NewBranch { info: head("Golden: branch"), from: parent.id, at: BranchPoint::Whole };
+    let turn = TurnView { end: Some(TurnEnd::Stopped), ended_at: Some(START), ..sample::turn() };
+    let said = sample::person(turn.id, vec![sample::text("from a file")]);
+    let import = NewImport {
+        session: crate::new(head("Golden: import")),
+        file: "export.json".to_owned(),
+        told: Told { turns: vec![turn], context: vec![said.id], messages: vec![said], calls: Vec::new() },
+    };
+    let gone = head("Golden: gone");
+    create(store, &gone).await;
+    let entry = |kind, form, name: &str, session| TrashRow {
+        entry: TrashEntry {
+            id: TrashId::new(),
+            kind,
+            form,
+            name: name.to_owned(),
+            folder: "/home/me/project".to_owned(),
+            size: 12,
+            files: 1,
+            link: None,
+            at: START,
+            who: RemovedBy::Agent,
+            session,
+            turn: None,
+            project: Some("/home/me/project".to_owned()),
+            command: Some("rm a.txt".to_owned()),
+        },
+        path: format!("/home/me/project/{name}").into_bytes(),
+        mode: 0o644,
+        made_again: false,
+    };
+    let rows = [
+        entry(TrashKind::File, TrashForm::File, "a.txt", Some(parent.id)),
+        entry(TrashKind::Skill, TrashForm::Folder, "notes", None),
+        entry(TrashKind::Memory, TrashForm::Link, "m.md", None),
+        entry(TrashKind::Task, TrashForm::File, "t.md", None),
+        entry(TrashKind::Session, TrashForm::Folder, "Golden: gone", Some(gone.id)),
+    ];
+    store
+        .write(move |tx| {
+            tx.create_fork(&fork)?;
+            tx.create_branch(&branch)?;
+            tx.create_import(&import)?;
+            tx.soft_delete(gone.id, START)?;
+            tx.trash_add(&rows)
+        })
+        .await
+        .unwrap();
+}
+
+async fn library(store: &Store, session: SessionId) {
+    let mine = SkillRef { name: "notes".to_owned(), origin: SkillOrigin::User, project: None };
+    let theirs = SkillRef {
+        name: "deploy".to_owned(),
+        origin: SkillOrigin::Project,
+        project: Some("/home/me/project".to_owned()),
+    };
+    let suggestion = SuggestionRow {
+        id: SuggestionId::new(),
+        name: "notes".to_owned(),
+        kind: SuggestionKind::Better,
+        reason: "It was asked for twice.".to_owned(),
+        session: Some(session),
+        title: "Golden".to_owned(),
+        turn: Some(TurnId::new()),
+        cost_nanos: Some(5),
+        at: START,
+        text: "new".to_owned(),
+        base: Some("old".to_owned()),
+    };
+    store
+        .write(move |tx| {
+            tx.switch_skill(&mine, Some(Switch::Off), Some(Switch::On))?;
+            tx.skill_used(&mine, START)?;
+            tx.accept_skill(&theirs, "fingerprint")?;
+            tx.quiet_skill(&theirs)?;
+            tx.keep_skill_version(&mine, "as it was", START)?;
+            tx.add_suggestion(&suggestion)?;
+            tx.memory_written("heron.md", Some(session), START)
+        })
+        .await
+        .unwrap();
+}
+
+async fn schedule(store: &Store, session: SessionId) {
+    let causes = [
+        json!({ "type": "time" }),
+        json!({ "type": "missed", "times": 2 }),
+        json!({ "type": "hand" }),
+        json!({ "type": "retry", "of": RunId::new(), "number": 1 }),
+    ];
+    let error = json!({ "key": "task.day_budget", "args": {}, "retryable": false });
+    let statuses = [
+        json!({ "type": "finished" }),
+        json!({ "type": "failed", "error": error }),
+        json!({ "type": "timed_out" }),
+        json!({ "type": "over_budget" }),
+        json!({ "type": "stopped" }),
+        json!({ "type": "interrupted" }),
+        json!({ "type": "skipped", "reason": { "type": "missed", "times": 3 } }),
+        json!({ "type": "skipped", "reason": { "type": "unrunnable", "error": error } }),
+    ];
+    let endings = [None, Some(RunEnding::Stopped), Some(RunEnding::TimedOut), Some(RunEnding::OverBudget)];
+    let rows: Vec<RunRow> = statuses
+        .iter()
+        .enumerate()
+        .map(|(at, status)| RunRow {
+            run: TaskRun {
+                id: RunId::new(),
+                task: "herons".to_owned(),
+                name: "Herons".to_owned(),
+                cause: made(causes[at % causes.len()].clone()),
+                due: START + at as i64,
+                started_at: Some(START + at as i64),
+                ended_at: Some(START + at as i64 + 1),
+                status: made(status.clone()),
+                session: Some(session),
+                cost: Cost::nano_dollars(5),
+                result: Some("Two herons.".to_owned()),
+            },
+            slot: (at % causes.len() == 0).then_some(START + at as i64),
+            budget: Some(Cost::nano_dollars(9)),
+            minutes: 30,
+            worked: 7,
+            ending: endings[at % endings.len()],
+        })
+        .collect();
+    let holder = Holder { process: 1, started: 1, boot: "golden".to_owned(), token: "s".repeat(32) };
+    let state = TaskStateRow { on: Switch::Off, accepted: Some("hash".to_owned()), decided: Some(START) };
+    store
+        .write(move |tx| {
+            rows.iter().try_for_each(|row| tx.add_run(row).map(drop))?;
+            tx.put_task_state("herons", &state)?;
+            tx.take_schedule_lease(&holder, |_| Life::Alive).map(drop)
+        })
+        .await
+        .unwrap();
+}
+
+async fn chats(store: &Store, session: SessionId) {
+    let service = ChatService::Telegram;
+    let offer = OfferRow {
+        account: "77".to_owned(),
+        person: "9".to_owned(),
+        name: "Stranger".to_owned(),
+        code: "123456".to_owned(),
+        until: START,
+        said_at: START,
+    };
+    store
+        .write(move |tx| {
+            let chat = tx.pair(service, "77", ("5", "Juno"), START)?.key;
+            tx.lead_chat(chat, Some(session), 3)?;
+            tx.begun_in_chat(chat, session)?;
+            tx.chat_telling(chat, session, 4)?;
+            tx.put_chat_offers(&[offer])?;
+            let letters = [r#"{"type":"message","text":"hi","files":[],"more":false}"#.to_owned()];
+            let letters: Vec<(i64, String)> = letters.into_iter().map(|letter| (chat, letter)).collect();
+            tx.keep_letters(service, "77", Fetched { next: 8, at: START }, &letters)
+        })
+        .await
+        .unwrap();
+}
+
+/// All settings the log has, the last of them such as a home opens with.
+async fn settings(store: &Store, log: &[Envelope]) {
+    let snapshots: Vec<SettingsSnapshot> = log
+        .iter()
+        .filter_map(|envelope| match &envelope.event {
+            Event::SettingsChanged { snapshot } => Some(snapshot.clone()),
+            _ => None,
+        })
+        .collect();
+    let models: Vec<ModelEntry> = snapshots.iter().flat_map(|snapshot| snapshot.models.clone()).collect();
+    let settings = Settings {
+        recent_folders: vec!["/home/me/project".to_owned()],
+        default_model: models.first().map(|model| model.id),
+        welcomed: true,
+        ..Settings::default()
+    };
+    store
+        .write(move |tx| {
+            models.iter().try_for_each(|model| tx.put_model(model))?;
+            tx.put_settings(&settings)
+        })
+        .await
+        .unwrap();
+}

@@ -1,0 +1,45 @@
+//! What may be typed after a program's name.
+
+use clap::{Arg, ArgAction, Command};
+
+/// A line for each subcommand and each argument of a command, with what values it takes.
+pub fn grammar(command: &Command) -> Vec<String> {
+    let mut lines = Vec::new();
+    add(command, command.get_name(), &mut lines);
+    lines
+}
+
+fn add(command: &Command, path: &str, lines: &mut Vec<String>) {
+    lines.push(path.to_owned());
+    lines.extend(command.get_arguments().map(|argument| format!("{path} {}", told(argument))));
+    for inner in command.get_subcommands() {
+        add(inner, &format!("{path} {}", inner.get_name()), lines);
+    }
+}
+
+fn told(argument: &Arg) -> String {
+    let mut told = match (argument.get_long(), argument.get_short()) {
+        (Some(long), Some(short)) => format!("--{long} -{short}"),
+        (Some(long), None) => format!("--{long}"),
+        (None, Some(short)) => format!("-{short}"),
+        (None, None) => format!("({})", argument.get_id()),
+    };
+    if argument.get_action().takes_values() {
+        let values: Vec<String> =
+            argument.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+        told += &match values.as_slice() {
+            [] => " VALUE".to_owned(),
+            values => format!(" {}", values.join("|")),
+        };
+        if let Some(count) = argument.get_num_args().filter(|count| count.max_values() > 1) {
+            told += &format!(" {count}");
+        }
+    }
+    if matches!(argument.get_action(), ArgAction::Append) {
+        told += " repeated";
+    }
+    if argument.is_required_set() {
+        told += " required";
+    }
+    told
+}

@@ -1,0 +1,148 @@
+//! Values that have every variant between them.
+
+use super::{Field, Presence, Shape, Wire};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// Makes values of a type's shape. Each type within is gone through once; where it stands again, it is the plainest
+/// value of it.
+#[derive(Debug)]
+pub struct WireExamples<'a> {
+    wire: &'a Wire,
+    known: BTreeSet<String>,
+    count: u64,
+    /// Texts of fields that hold more than words, by the field's name.
+    texts: &'a [(&'a str, &'a str)],
+}
+
+impl Wire {
+    /// Values of the first root that have every variant, optional field and list between them. `texts` are for fields
+    /// in which not every text is good.
+    pub fn examples(&self, texts: &[(&str, &str)]) -> Vec<Value> {
+        let (_, root) = self.roots.first().expect("a root");
+        let mut examples = WireExamples { wire: self, known: BTreeSet::new(), count: 0, texts };
+        examples.all(&Shape::Named(root.clone()), "")
+    }
+}
+
+impl WireExamples<'_> {
+    fn all(&mut self, shape: &Shape, field: &str) -> Vec<Value> {
+        match shape {
+            Shape::Named(name) => {
+                let inner = self.wire.named(name);
+                if *inner == Shape::Text {
+                    return vec![self.id(field)];
+                }
+                if self.known.insert(name.clone()) {
+                    self.all(inner, field)
+                } else {
+                    vec![self.plain(inner, field)]
+                }
+            }
+            Shape::OneOf(parts) => parts.iter().flat_map(|part| self.all(part, field)).collect(),
+            Shape::Both(parts) => {
+                self.wire.merged(parts).iter().flat_map(|object| self.all(object, field)).collect()
+            }
+            Shape::Object(fields) => self.objects(fields),
+            Shape::List(item) => {
+                let all = self.all(item, field);
+                vec![Value::Array(all), json!([])]
+            }
+            Shape::Map(key, item) => {
+                let all = self.all(item, field);
+                let keys = self.keys(key, all.len());
+                vec![Value::Object(keys.into_iter().zip(all).collect())]
+            }
+            Shape::Tuple(items) => {
+                vec![Value::Array(items.iter().map(|item| self.all(item, field).remove(0)).collect())]
+            }
+            Shape::Flag => vec![json!(true), json!(false)],
+            _ => vec![self.plain(shape, field)],
+        }
+    }
+
+    /// As many objects as the field with the most values needs.
+    fn objects(&mut self, fields: &[Field]) -> Vec<Value> {
+        let columns: Vec<(&str, Vec<Option<Value>>)> = fields
+            .iter()
+            .map(|field| {
+                let mut values: Vec<Option<Value>> =
+                    self.all(&field.shape, &field.name).into_iter().map(Some).collect();
+                if field.presence == Presence::Optional {
+                    values.push(None);
+                }
+                (field.name.as_str(), values)
+            })
+            .collect();
+        let rows = columns.iter().map(|(_, values)| values.len()).max().unwrap_or(1);
+        (0..rows)
+            .map(|row| {
+                let fields = columns.iter().filter_map(|(name, values)| {
+                    let value = values.get(row % values.len())?.clone()?;
+                    Some(((*name).to_owned(), value))
+                });
+                Value::Object(fields.collect())
+            })
+            .collect()
+    }
+
+    fn plain(&mut self, shape: &Shape, field: &str) -> Value {
+        match shape {
+            Shape::Named(name) => match self.wire.named(name) {
+                Shape::Text => self.id(field),
+                inner => self.plain(inner, field),
+            },
+            Shape::OneOf(parts) if parts.contains(&Shape::Null) => Value::Null,
+            Shape::OneOf(parts) => parts.first().map(|part| self.plain(part, field)).unwrap_or_default(),
+            Shape::Both(parts) => {
+                self.wire.merged(parts).first().map(|part| self.plain(part, field)).unwrap_or_default()
+            }
+            Shape::Object(fields) => {
+                let mut object = Map::new();
+                for field in fields.iter().filter(|field| field.presence == Presence::Always) {
+                    object.insert(field.name.clone(), self.plain(&field.shape, &field.name));
+                }
+                Value::Object(object)
+            }
+            Shape::List(_) => json!([]),
+            Shape::Map(..) => json!({}),
+            Shape::Tuple(items) => Value::Array(items.iter().map(|item| self.plain(item, field)).collect()),
+            Shape::Text => match self.given(field) {
+                Some(text) => json!(text),
+                None => json!(format!("{field} 中\"{}", self.next())),
+            },
+            Shape::Number => json!(self.next()),
+            Shape::Flag => json!(true),
+            Shape::Null => Value::Null,
+            Shape::Anything => json!({ "any": [1, null, "text"] }),
+            Shape::Literal(text) => json!(text),
+        }
+    }
+
+    fn keys(&mut self, key: &Shape, count: usize) -> Vec<String> {
+        let key = match key {
+            Shape::Named(name) => self.wire.named(name),
+            key => key,
+        };
+        match key {
+            Shape::OneOf(parts) => parts.iter().take(count).map(|part| self.wire.label(part)).collect(),
+            _ => (0..count).map(|_| format!("key{}", self.next())).collect(),
+        }
+    }
+
+    fn given(&self, field: &str) -> Option<&str> {
+        self.texts.iter().find(|(name, _)| *name == field).map(|(_, text)| *text)
+    }
+
+    fn id(&mut self, field: &str) -> Value {
+        match self.given(field) {
+            Some(text) => json!(text),
+            None => json!(format!("01a2006a99bc75c38d7f{:012x}", self.next())),
+        }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+}
