@@ -84,12 +84,12 @@ impl Default for MarkerPolicy {
 ///
 /// 1. The last lasting message: this call writes up to there.
 /// 2. The end of the model's previous call: the message before its last answer. An entry was written exactly
-///   there, so the marker itself finds it, however much was appended since: a long answer, a large batch of
-///   results, queued messages, or the turns of another model after a switch away and back.
+///    there, so the marker itself finds it, however much was appended since: a long answer, a large batch of
+///    results, queued messages, or the turns of another model after a switch away and back.
 /// 3. The end of the previous turn. Reading it keeps it alive for free, so after taking back a whole turn of
-///   any length, everything before it is still read.
+///    any length, everything before it is still read.
 /// 4. If the first two are further apart than the lookback, the last message within reach of the earlier one: a
-///   later call whose tail was taken back finds it from there.
+///    later call whose tail was taken back finds it from there.
 ///
 /// A message is eligible if it is on the person's side: those always contain a block that takes a marker, while
 /// a model's message may contain only reasoning, which takes none. Messages that will vanish are never marked:
