@@ -5,6 +5,9 @@
 //! any value is harmless. Variables are followed where nothing is left to chance: a loop over words, a plain
 //! assignment that is always made.
 
+mod names;
+mod paths;
+mod state;
 mod values;
 
 use super::{
@@ -14,12 +17,13 @@ use super::{
     plain::{self, Form, Join},
     rules,
     script::{
-        Command, Compound, Document, GroundKind, Joint, Parsed, Part, Pipeline, Plain, Redirect,
-        RedirectKind, Script, Simple, Word,
+        Command, Compound, Document, GroundKind, Joint, Parsed, Part, Pipeline, Plain, Script, Simple, Word,
     },
     seen_from, table, united,
 };
-use std::{collections::BTreeMap, ops::Range};
+use names::{HARMLESS, control, is_private, is_shown};
+use state::State;
+use std::ops::Range;
 use values::Value;
 
 /// The maximum number of value combinations with which one command is checked.
@@ -27,15 +31,6 @@ const MAX_FORMS: usize = 128;
 
 /// Folders a line may be in at one point.
 const MAX_PLACES: usize = 8;
-
-/// Variables that mean nothing to any program when a line sets them.
-const PRIVATE: &[&str] = &[
-    "A", "B", "BASE", "BRANCH", "COUNT", "D", "DEST", "DIR", "DST", "F", "FILE", "FILES", "I", "MSG", "N",
-    "NAME", "NUM", "OUT", "OUTPUT", "PATTERN", "ROOT", "SRC", "X", "Y",
-];
-
-/// Variables that may be set for one command.
-const HARMLESS: &[&str] = &["LC_ALL", "LANG", "LC_COLLATE", "NO_COLOR", "CLICOLOR", "COLUMNS", "TZ", "CI"];
 
 /// The effects of a line, in order.
 #[derive(Debug, Default)]
@@ -68,37 +63,6 @@ pub(super) fn follow(parsed: &Parsed, covers: Covers<'_>) -> Result<Followed, St
         follower.script(&parsed.script, &mut State::default(), Course::Sure)?;
     }
     Ok(follower.found)
-}
-
-/// The directory of a line and the values of its variables.
-#[derive(Clone)]
-struct State {
-    /// After a success.
-    success: Vec<String>,
-    /// After a failure.
-    failure: Vec<String>,
-    variables: BTreeMap<String, Vec<Value>>,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self { success: vec![".".to_owned()], failure: Vec::new(), variables: BTreeMap::new() }
-    }
-}
-
-impl State {
-    fn here(&self, joint: Joint) -> Vec<String> {
-        match joint {
-            Joint::Sequence => united(&self.success, &self.failure),
-            Joint::And => self.success.clone(),
-            Joint::Or => self.failure.clone(),
-        }
-    }
-
-    fn stands(&mut self, places: Vec<String>) {
-        self.failure.clone_from(&places);
-        self.success = places;
-    }
 }
 
 /// Whether a command surely runs once, or perhaps.
@@ -352,76 +316,6 @@ impl Follower<'_> {
         if words.is_empty() { Err(whole()) } else { Ok(words) }
     }
 
-    fn read(&mut self, here: &[String], text: &str) -> Step {
-        self.touch(here, Touch::Read(text.to_owned()))
-    }
-
-    /// Notes a touch, seen from where the line begins.
-    fn touch(&mut self, here: &[String], touch: Touch) -> Step {
-        let text = match &touch {
-            Touch::Read(text)
-            | Touch::Write(text)
-            | Touch::Remove(text)
-            | Touch::Place(text)
-            | Touch::Whole(text)
-            | Touch::Merge(text)
-            | Touch::Repository(text, _) => text.clone(),
-        };
-        if text.contains(UNKNOWN) || text.is_empty() {
-            return Err(whole());
-        }
-        // A home is a place of its own; so is a word that only looks like one, to be on the safe side.
-        let seen =
-            if text.starts_with('~') { vec![text] } else { seen_from(here, &[text]).ok_or_else(whole)? };
-        self.found.touched.extend(seen.into_iter().map(|text| match &touch {
-            Touch::Read(_) => Touch::Read(text),
-            Touch::Write(_) => Touch::Write(text),
-            Touch::Remove(_) => Touch::Remove(text),
-            Touch::Place(_) => Touch::Place(text),
-            Touch::Whole(_) => Touch::Whole(text),
-            Touch::Merge(_) => Touch::Merge(text),
-            Touch::Repository(_, hooks) => Touch::Repository(text, *hooks),
-        }));
-        Ok(())
-    }
-
-    fn redirects(&mut self, redirects: &[Redirect], state: &State, here: &[String]) -> Step {
-        for redirect in redirects {
-            self.inner(&redirect.target, state)?;
-            match redirect.kind {
-                RedirectKind::Read | RedirectKind::Write => {
-                    for word in self.one(&redirect.target, state)? {
-                        if word.form != Form::Literal {
-                            return Err(whole());
-                        }
-                        if matches!(
-                            word.text.as_str(),
-                            "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/stdin"
-                        ) {
-                            continue;
-                        }
-                        let touch =
-                            if redirect.kind == RedirectKind::Read { Touch::Read } else { Touch::Write };
-                        self.touch(here, touch(word.text))?;
-                    }
-                }
-                RedirectKind::Document(index) => {
-                    let parts = self.documents.get(index).map(|document| document.parts.as_slice());
-                    let harmless = |part: &Part| match part {
-                        Part::Text(..) | Part::Number => true,
-                        Part::Variable(name, _) | Part::Derived(name, _) => is_shown(name, state),
-                        _ => false,
-                    };
-                    if !parts.unwrap_or_default().iter().all(harmless) {
-                        return Err(whole());
-                    }
-                }
-                RedirectKind::Duplicate | RedirectKind::Text => {}
-            }
-        }
-        Ok(())
-    }
-
     fn simple(&mut self, simple: &Simple, state: &mut State, course: Course) -> Step {
         let here = united(&state.success, &state.failure);
         for assignment in &simple.assignments {
@@ -546,61 +440,6 @@ impl Follower<'_> {
         self.found.commands.push(command);
         Ok(arrived)
     }
-}
-
-/// Whether a variable's value is the line's own, or one of those that are no secret.
-fn is_shown(name: &str, state: &State) -> bool {
-    const PUBLIC: &[&str] = &[
-        "BASH_VERSION",
-        "EUID",
-        "HOME",
-        "HOSTNAME",
-        "LANG",
-        "LINENO",
-        "LOGNAME",
-        "OLDPWD",
-        "OSTYPE",
-        "PATH",
-        "PPID",
-        "PWD",
-        "RANDOM",
-        "SECONDS",
-        "SHELL",
-        "TERM",
-        "TMPDIR",
-        "UID",
-        "USER",
-    ];
-    state.variables.contains_key(name) || PUBLIC.contains(&name)
-}
-
-/// Whether a line may use a variable of this name as its own.
-fn is_private(name: &str) -> bool {
-    PRIVATE.contains(&name)
-        || (name.chars().any(|c| c.is_ascii_lowercase())
-            && !name.to_ascii_lowercase().contains("proxy")
-            && !matches!(name, "auto_resume" | "histchars")
-            && !name.starts_with("npm_"))
-}
-
-/// Commands of the shell itself that only steer the line.
-fn control(name: &str, arguments: &[plain::Word]) -> Option<()> {
-    let texts: Vec<&str> = arguments
-        .iter()
-        .map(|word| (word.form == Form::Literal).then_some(word.text.as_str()))
-        .collect::<Option<_>>()?;
-    let number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    let known = match (name, texts.as_slice()) {
-        (":", _) => true,
-        ("exit" | "return" | "break" | "continue", []) => true,
-        ("exit" | "return" | "break" | "continue", [text]) => number(text),
-        ("sleep", [text]) => number(text.trim_end_matches('s').replacen('.', "", 1).as_str()),
-        ("set", ["-e" | "-u" | "-eu" | "-x" | "-ex" | "-eux" | "+e" | "+x" | "+u"]) => true,
-        ("set", ["-o" | "-eo" | "-euo" | "-euxo" | "-exo" | "-uo", "pipefail"]) => true,
-        ("wait", []) => true,
-        _ => false,
-    };
-    known.then_some(())
 }
 
 /// Whether a rule made of words covers a command.
