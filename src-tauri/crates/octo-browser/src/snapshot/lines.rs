@@ -1,83 +1,17 @@
 //! Converts the tree to lines: one per unit that a person reads as one, with the refs of its targets.
 
+mod parts;
+mod text;
+
 use super::clean::push_tidy;
 use super::layout::NONE;
 use super::marks::{Mark, Marks};
 use super::name::{self, Quotes};
 use super::paint::Hidden;
 use super::role::Part;
-use super::tokens::estimate_tokens;
 use super::tree::{Node, Tree};
-
-/// A line of a snapshot.
-#[derive(Clone, Debug)]
-pub(super) struct Line {
-    pub depth: u8,
-    pub kind: LineKind,
-    pub text: String,
-    /// Only its targets; empty if it has none.
-    pub targets: String,
-    pub refs: Vec<u32>,
-    /// The first node of the line.
-    pub node: u32,
-    pub on_screen: bool,
-    /// Its index in a run of similar items.
-    pub member: u32,
-    pub tokens: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LineKind {
-    Heading(u8),
-    /// A container whose children are indented.
-    Container,
-    Plain,
-}
-
-/// A member of a run of similar siblings.
-#[derive(Clone, Debug)]
-pub(super) struct Member {
-    pub run: u32,
-    pub ordinal: u32,
-    /// The enclosing member.
-    pub outer: u32,
-}
-
-/// Consecutive similar siblings.
-#[derive(Clone, Debug)]
-pub(super) struct Run {
-    pub size: u32,
-    /// The first member on the screen.
-    pub first_on_screen: u32,
-    /// The container to read for seeing all of them, if it has a ref.
-    pub container: Option<u32>,
-}
-
-/// The complete printable content of a snapshot.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Lines {
-    pub lines: Vec<Line>,
-    pub members: Vec<Member>,
-    pub runs: Vec<Run>,
-    pub targets: Vec<Target>,
-    /// The headings' texts; the first entry is empty.
-    pub headings: Vec<String>,
-    /// Number of texts left out because a person cannot see them.
-    pub hidden: usize,
-}
-
-/// An element with a ref.
-#[derive(Clone, Debug)]
-pub(super) struct Target {
-    pub number: u32,
-    pub word: String,
-    pub name: String,
-    pub origin: String,
-    /// The preceding heading, as an index into the list.
-    pub heading: u32,
-    /// The line that contains it.
-    pub line: u32,
-}
+pub(super) use parts::{Line, LineKind, Lines, Member, Run, Target};
+use text::{fresh, has_text};
 
 /// Minimum number of similar siblings in a run.
 const RUN: usize = 6;
@@ -507,97 +441,4 @@ impl<'t, 'a, N: Numbers> Writer<'t, 'a, N> {
             format!(" {}", super::clean::cut(inner, 80))
         }
     }
-
-    fn in_item(&self, node: &Node) -> bool {
-        self.tree.node(node.parent).is_some_and(|parent| parent.part == Part::Item)
-    }
-
-    fn bar(&mut self) {
-        let end = self.line.text.trim_end().len();
-        self.line.text.truncate(end);
-        self.line.text.push_str(" | ");
-    }
-
-    /// Removes the label just written, if it is the control's name.
-    fn drop_label(&mut self, named: &str) {
-        let written = self.line.text.trim_end();
-        if self.line.refs.is_empty() && written == named {
-            self.line.text.clear();
-        } else if let Some(rest) = written.strip_suffix(named).filter(|rest| rest.ends_with(' ')) {
-            self.line.text.truncate(rest.len());
-        } else if written.is_empty()
-            && self.out.lines.last().is_some_and(|last| {
-                last.refs.is_empty()
-                    && last.kind == LineKind::Plain
-                    && last.text == named
-                    && last.depth == self.depth
-            })
-        {
-            self.out.lines.pop();
-        }
-    }
-
-    /// Writes a separate word, with a space before it.
-    fn word(&mut self, text: &str) {
-        if !self.line.text.is_empty() && !self.line.text.ends_with(' ') {
-            self.line.text.push(' ');
-        }
-        self.line.text.push_str(text);
-    }
-
-    fn piece(&mut self, place: u32, node: &Node, member: u32, text: &str, number: u32) {
-        self.said.clear();
-        self.touch(place, node, member);
-        self.word(text);
-        self.line.text.push(' ');
-        if !self.line.targets.is_empty() {
-            self.line.targets.push(' ');
-        }
-        self.line.targets.push_str(text);
-        self.line.refs.push(number);
-    }
-
-    /// Marks the line as containing part of this node.
-    fn touch(&mut self, place: u32, node: &Node, member: u32) {
-        if self.line.node == NONE {
-            (self.line.node, self.line.member, self.line.depth) = (place, member, self.depth);
-        }
-        self.line.on_screen |= node.on_screen;
-    }
-
-    fn flush(&mut self) {
-        let mut line = std::mem::replace(&mut self.line, fresh(self.depth));
-        let bars_only = line.refs.is_empty() && line.text.chars().all(|char| char == '|' || char == ' ');
-        if line.node == NONE || bars_only {
-            return;
-        }
-        let end = line.text.trim_end().len();
-        line.text.truncate(end);
-        if let LineKind::Heading(level) = line.kind {
-            line.text.insert_str(0, &format!("{} ", "#".repeat(usize::from(level))));
-        }
-        line.tokens = u32::try_from(estimate_tokens(&line.text) + 1).unwrap_or(NONE);
-        self.out.lines.push(line);
-    }
-}
-
-fn fresh(depth: u8) -> Line {
-    Line {
-        depth,
-        kind: LineKind::Plain,
-        text: String::new(),
-        targets: String::new(),
-        refs: Vec::new(),
-        node: NONE,
-        on_screen: false,
-        member: NONE,
-        tokens: 0,
-    }
-}
-
-fn has_text(tree: &Tree<'_>, node: &Node) -> bool {
-    node.children
-        .iter()
-        .filter_map(|child| tree.node(*child))
-        .any(|child| child.part == Part::Text && !child.name.trim().is_empty())
 }

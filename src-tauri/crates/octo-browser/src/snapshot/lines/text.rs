@@ -1,0 +1,104 @@
+//! Writes the text of a line, piece by piece.
+
+use super::super::{
+    layout::NONE,
+    role::Part,
+    tokens::estimate_tokens,
+    tree::{Node, Tree},
+};
+use super::{Line, LineKind, Numbers, Writer};
+
+impl<N: Numbers> Writer<'_, '_, N> {
+    pub(super) fn in_item(&self, node: &Node) -> bool {
+        self.tree.node(node.parent).is_some_and(|parent| parent.part == Part::Item)
+    }
+
+    pub(super) fn bar(&mut self) {
+        let end = self.line.text.trim_end().len();
+        self.line.text.truncate(end);
+        self.line.text.push_str(" | ");
+    }
+
+    /// Removes the label just written, if it is the control's name.
+    pub(super) fn drop_label(&mut self, named: &str) {
+        let written = self.line.text.trim_end();
+        if self.line.refs.is_empty() && written == named {
+            self.line.text.clear();
+        } else if let Some(rest) = written.strip_suffix(named).filter(|rest| rest.ends_with(' ')) {
+            self.line.text.truncate(rest.len());
+        } else if written.is_empty()
+            && self.out.lines.last().is_some_and(|last| {
+                last.refs.is_empty()
+                    && last.kind == LineKind::Plain
+                    && last.text == named
+                    && last.depth == self.depth
+            })
+        {
+            self.out.lines.pop();
+        }
+    }
+
+    /// Writes a separate word, with a space before it.
+    pub(super) fn word(&mut self, text: &str) {
+        if !self.line.text.is_empty() && !self.line.text.ends_with(' ') {
+            self.line.text.push(' ');
+        }
+        self.line.text.push_str(text);
+    }
+
+    pub(super) fn piece(&mut self, place: u32, node: &Node, member: u32, text: &str, number: u32) {
+        self.said.clear();
+        self.touch(place, node, member);
+        self.word(text);
+        self.line.text.push(' ');
+        if !self.line.targets.is_empty() {
+            self.line.targets.push(' ');
+        }
+        self.line.targets.push_str(text);
+        self.line.refs.push(number);
+    }
+
+    /// Marks the line as containing part of this node.
+    pub(super) fn touch(&mut self, place: u32, node: &Node, member: u32) {
+        if self.line.node == NONE {
+            (self.line.node, self.line.member, self.line.depth) = (place, member, self.depth);
+        }
+        self.line.on_screen |= node.on_screen;
+    }
+
+    pub(super) fn flush(&mut self) {
+        let mut line = std::mem::replace(&mut self.line, fresh(self.depth));
+        let bars_only = line.refs.is_empty() && line.text.chars().all(|char| char == '|' || char == ' ');
+        if line.node == NONE || bars_only {
+            return;
+        }
+        let end = line.text.trim_end().len();
+        line.text.truncate(end);
+        if let LineKind::Heading(level) = line.kind {
+            line.text.insert_str(0, &format!("{} ", "#".repeat(usize::from(level))));
+        }
+        line.tokens = u32::try_from(estimate_tokens(&line.text) + 1).unwrap_or(NONE);
+        self.out.lines.push(line);
+    }
+}
+
+pub(super) fn fresh(depth: u8) -> Line {
+    Line {
+        depth,
+        kind: LineKind::Plain,
+        text: String::new(),
+        targets: String::new(),
+        refs: Vec::new(),
+        node: NONE,
+        on_screen: false,
+        member: NONE,
+        tokens: 0,
+    }
+}
+
+pub(super) fn has_text(tree: &Tree<'_>, node: &Node) -> bool {
+    node.children
+        .iter()
+        .filter_map(|child| tree.node(*child))
+        .any(|child| child.part == Part::Text && !child.name.trim().is_empty())
+}
