@@ -61,7 +61,7 @@ pub fn check_names(path: &Path, section: &str, names: &[String]) {
     let mut blocks: Vec<&str> = all.split("\n\n").map(str::trim).filter(|block| !block.is_empty()).collect();
     if std::env::var_os(WRITE).is_some() {
         let block = format!("{head}\n{}", names.join("\n"));
-        blocks.retain(|block| !of_section(&block));
+        blocks.retain(|block| !of_section(block));
         blocks.push(&block);
         blocks.sort_unstable();
         fs::write(path, blocks.join("\n\n") + "\n").expect("the golden list");
