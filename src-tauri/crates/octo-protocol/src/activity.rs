@@ -12,7 +12,7 @@ use ts_rs::TS;
 /// demo. The limit is per process: a headless run next to the window has its own queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(transparent)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct LiveTurnLimit(pub u32);
 
 impl LiveTurnLimit {
@@ -35,7 +35,7 @@ impl Default for LiveTurnLimit {
 
 /// All activity in this home.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ActivityState {
     /// Sessions, then tasks, sub-agents and commands; within each kind the oldest first.
     pub rows: Vec<ActivityRow>,
@@ -47,7 +47,7 @@ pub struct ActivityState {
 
 /// An activity that runs or is queued.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ActivityRow {
     /// The id, stable while the activity runs; a stop request names it.
     pub id: ActivityId,
@@ -79,7 +79,7 @@ pub struct ActivityRow {
 /// The id of an activity, by kind.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ActivityId {
     /// A session's turn.
     Session {
@@ -107,7 +107,7 @@ pub enum ActivityId {
 
 /// The session an activity belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ActivityOrigin {
     /// The session.
     pub session: SessionId,
@@ -118,7 +118,7 @@ pub struct ActivityOrigin {
 /// The status of an activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ActivityStatus {
     /// It is running.
     Working,
@@ -133,7 +133,7 @@ pub enum ActivityStatus {
 
 /// The result of stopping activities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct StoppedActivity {
     /// The number of activities that were stopped.
     pub count: u32,

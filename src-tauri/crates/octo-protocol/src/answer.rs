@@ -6,7 +6,7 @@ use ts_rs::TS;
 
 /// A decision the person must make before a call can continue.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Question {
     /// Its id.
     pub id: QuestionId,
@@ -24,7 +24,7 @@ pub struct Question {
 /// The content of a question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 #[expect(clippy::large_enum_variant, reason = "few questions are held at a time, and most are permissions")]
 pub enum Ask {
     /// Asks whether this call may run.
@@ -50,7 +50,7 @@ pub enum Ask {
 /// Why Octo asks for permission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum AskReason {
     /// The mode requires permission for all changes.
     Mode,
@@ -143,7 +143,7 @@ pub enum AskReason {
 /// A file that the call would give to a page and whose reading always requires permission.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum PageFile {
     /// It is outside the session's folder.
     Outside {
@@ -160,7 +160,7 @@ pub enum PageFile {
 /// A change of Octo's own data that the agent makes through a builtin command. No rule covers any of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum LibraryChange {
     /// Fetches skills from an address for inspection. Installs nothing.
     FetchSkills,
@@ -206,7 +206,7 @@ impl LibraryChange {
 /// An effect of a command that always requires permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Risk {
     /// Runs a program it has just downloaded, unseen.
     RunsDownload,
@@ -235,7 +235,7 @@ pub enum Risk {
 /// Why Octo refuses a call, regardless of mode and rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Refusal {
     /// It would wipe the root, a system folder or a home folder.
     Wipes,
@@ -260,7 +260,7 @@ pub enum Refusal {
 /// A permanent permission, bound to a folder when stored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Rule {
     /// Simple commands that start with exactly these words may run.
     Command {
@@ -297,7 +297,7 @@ pub enum Rule {
 /// The person's answer to a [`Question`]. Silence never means yes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Answer {
     /// Yes, this time.
     Once,

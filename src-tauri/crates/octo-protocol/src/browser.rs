@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// The browser Octo works in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum BrowserChoice {
     /// The first running browser that accepts a connection.
     #[default]
@@ -31,7 +31,7 @@ pub enum BrowserChoice {
 /// How Octo got access to a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum BrowserWay {
     /// The person pressed Allow in the browser.
     Approved,
@@ -44,7 +44,7 @@ pub enum BrowserWay {
 /// The state of the connection to a browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum BrowserState {
     /// Not attached, and no attempt was made.
     Apart,
@@ -76,7 +76,7 @@ pub enum BrowserState {
 
 /// A browser on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct FoundBrowser {
     /// For settings: `chrome`, `edge-beta`.
     pub id: String,
@@ -94,7 +94,7 @@ pub struct FoundBrowser {
 /// How a browser responds to a connection, determined without asking the person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum BrowserDoor {
     /// It accepts connections after asking the person.
     Asks,
@@ -106,7 +106,7 @@ pub enum BrowserDoor {
 
 /// The result of one check of the browser setup.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct BrowserCheck {
     /// The subject of the check.
     pub about: BrowserCheckKind,
@@ -121,7 +121,7 @@ pub struct BrowserCheck {
 /// The subject of a browser check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum BrowserCheckKind {
     /// A supported browser is installed.
     Installed,
@@ -140,7 +140,7 @@ pub enum BrowserCheckKind {
 /// The outcome of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum BrowserCheckResult {
     /// The check passed.
     Fine,
@@ -155,7 +155,7 @@ pub enum BrowserCheckResult {
 /// A repair the person can start with a button.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum BrowserRepair {
     /// Copy this address, which the person opens in the browser to tick the box there.
     CopyAddress {
@@ -174,7 +174,7 @@ pub enum BrowserRepair {
 
 /// A site on which the agent may always work without asking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct GrantedSite {
     /// The origin: `https://shop.example`.
     pub site: String,
@@ -184,7 +184,7 @@ pub struct GrantedSite {
 
 /// An action of the agent in a page, for the card of its call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct BrowserView {
     /// The kind of action.
     pub deed: BrowserDeed,
@@ -206,7 +206,7 @@ pub struct BrowserView {
 
 /// An element of a page as the page names it. Untrusted text: displayed, never relied on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct PageElement {
     /// The role: `button`, `link`, `textbox`.
     pub role: String,
@@ -217,7 +217,7 @@ pub struct PageElement {
 /// The kind of an action in a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum BrowserDeed {
     /// Inspects the connection and tabs.
     Look,
@@ -252,7 +252,7 @@ pub enum BrowserDeed {
 /// A consequence of an action in a page that requires permission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum PageRisk {
     /// Buys or pays.
     Pays,
@@ -278,7 +278,7 @@ pub enum PageRisk {
 
 /// A password or similar secret that the agent can type by name and never sees. Its value is in the keychain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SiteSecret {
     /// The name: letters, digits, `_`, `-` and `.`, starting with a letter.
     pub name: String,
@@ -288,7 +288,7 @@ pub struct SiteSecret {
 
 /// The page the agent works in, for the person's live view. Not stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct LivePage {
     /// The session that works there.
     pub session: SessionId,
@@ -310,7 +310,7 @@ pub struct LivePage {
 
 /// A rectangle in fractions (0 to 1) of a picture's width and height.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct PageMark {
     /// The distance from the left.
     pub x: f64,
@@ -325,7 +325,7 @@ pub struct PageMark {
 /// Who controls a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum PageHand {
     /// The agent.
     #[default]

@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// A chat service that Octo supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ChatService {
     /// Telegram, through the person's own bot.
     Telegram,
@@ -16,7 +16,7 @@ pub enum ChatService {
 /// The chat services the person has set up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ChatSettings {
     /// Telegram; `None` if it is not set up.
     pub telegram: Option<TelegramSettings>,
@@ -24,7 +24,7 @@ pub struct ChatSettings {
 
 /// How Octo connects to Telegram. The token is in the keychain, bound to the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TelegramSettings {
     /// Whether Octo fetches messages.
     pub on: Switch,
@@ -42,7 +42,7 @@ pub struct TelegramSettings {
 
 /// An account at a chat service: the bot, or a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ChatAccount {
     /// The service's id for it, unique and not chosen by the account.
     pub id: String,
@@ -52,7 +52,7 @@ pub struct ChatAccount {
 
 /// Telegram settings as the person enters them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TelegramDraft {
     /// The bot's token; `None` to keep the saved one.
     pub token: Option<Secret>,
@@ -66,7 +66,7 @@ pub struct TelegramDraft {
 
 /// The state of the chat services; settings hold the intended configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ChatState {
     /// Telegram.
     pub telegram: ChatConnection,
@@ -77,7 +77,7 @@ pub struct ChatState {
 /// The state of the connection to a chat service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ChatConnection {
     /// Not set up, or switched off.
     Off,
@@ -104,7 +104,7 @@ pub enum ChatConnection {
 
 /// A person who may write to Octo through a chat service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct PairedPerson {
     /// Octo's number for them.
     #[ts(type = "number")]

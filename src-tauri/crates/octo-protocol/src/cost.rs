@@ -9,7 +9,7 @@ use ts_rs::TS;
 /// stop there instead of wrapping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(transparent)]
-#[ts(export, type = "number")]
+#[ts(export, export_to = "protocol.ts", type = "number")]
 pub struct Cost(u64);
 
 impl Cost {

@@ -8,7 +8,7 @@ use ts_rs::TS;
 /// The person's settings for system integration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct DesktopSettings {
     /// The action of closing the window.
     pub closing: Closing,
@@ -26,7 +26,7 @@ pub struct DesktopSettings {
 /// Automatic update checks. They install nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct UpdateSettings {
     /// Whether the person agreed to automatic checks: Octo then asks this build's update server at most once a
     /// day.
@@ -60,7 +60,7 @@ impl Default for DesktopSettings {
 /// The action of closing the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Closing {
     /// Octo asks, once.
     #[default]
@@ -74,7 +74,7 @@ pub enum Closing {
 /// How the person brings back a hidden window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum WayBack {
     /// The icon in the tray.
     Tray,
@@ -85,7 +85,7 @@ pub enum WayBack {
 /// The system notices to show. Octo shows none about the session on screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct NoticeSettings {
     /// For a waiting question.
     pub question: Switch,
@@ -97,7 +97,7 @@ pub struct NoticeSettings {
 
 /// The abilities of Octo on this desktop. A missing one says why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct DesktopState {
     /// Showing a tray icon, and so running without a window.
     pub tray: Ability,
@@ -112,7 +112,7 @@ pub struct DesktopState {
 /// Whether Octo has an ability.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Ability {
     /// It is available.
     Able,
@@ -127,7 +127,7 @@ pub enum Ability {
 /// [`crate::HostRequest::TakeErrands`] and carries out each one once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Errand {
     /// Opens a session.
     OpenSession {
@@ -175,7 +175,7 @@ pub enum Errand {
 /// The source of an [`Errand`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ErrandSource {
     /// A link in another program or page: the person did not write its content.
     Link,
@@ -185,7 +185,7 @@ pub enum ErrandSource {
 
 /// An available update.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct UpdateOffer {
     /// Its version.
     pub version: String,

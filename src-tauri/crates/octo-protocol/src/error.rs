@@ -9,7 +9,7 @@ use ts_rs::TS;
 /// The catalogue states the failure, the data that was kept and the remedy, in the person's language (see
 /// [`crate::words`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS, thiserror::Error)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ApiError {
     /// The key in `errors.json` of the words, for example `provider.auth`.
     pub key: String,
@@ -32,7 +32,7 @@ pub struct ApiError {
 /// The cases a client treats specially.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ErrorCode {
     /// The session does not exist (deleted, or unknown).
     UnknownSession,

@@ -17,7 +17,7 @@ pub const EVENT_VERSION: u16 = 1;
 /// The subject of a numbered stream of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Topic {
     /// One session.
     Session {
@@ -63,7 +63,7 @@ impl fmt::Display for Topic {
 
 /// A durable event with its number in its topic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Envelope {
     /// The topic.
     pub topic: Topic,
@@ -82,7 +82,7 @@ pub struct Envelope {
 /// A durable event, written in the transaction that changes the tables it describes, then published.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 #[expect(
     clippy::large_enum_variant,
     reason = "an event is made once and shared from then on; settings seldom change"
@@ -250,7 +250,7 @@ pub enum Event {
 
 /// Streamed text: not numbered, not stored; the complete block follows as an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Delta {
     /// The session.
     pub session: SessionId,
@@ -270,7 +270,7 @@ pub struct Delta {
 /// An update that a subscription receives. After a gap or a lag a fresh snapshot follows, never a hole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 #[expect(
     clippy::large_enum_variant,
     reason = "nearly every update is an event: a box for each would cost more"
@@ -357,7 +357,7 @@ pub enum Update {
 /// The state of a topic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "topic", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Snapshot {
     /// Of a session.
     Session(Box<SessionSnapshot>),

@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// A filter for sessions; a field that is `None` lets every session through.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SessionFilter {
     /// Only those started by this source.
     #[ts(optional)]
@@ -32,7 +32,7 @@ pub struct SessionFilter {
 /// A session's status, as its entry in the list shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SessionMark {
     /// A turn runs.
     Running,
@@ -46,7 +46,7 @@ pub enum SessionMark {
 
 /// Folders in which sessions work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SessionFolders {
     /// The folders, most recently used first.
     pub folders: Vec<SessionFolder>,
@@ -55,7 +55,7 @@ pub struct SessionFolders {
 /// A folder in which sessions work. Sessions that wait for the person and pinned ones are not counted: the list
 /// shows them separately.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SessionFolder {
     /// Its absolute path.
     pub path: String,
@@ -68,7 +68,7 @@ pub struct SessionFolder {
 
 /// A matching part of a text, in UTF-16 units, which the page uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TextMark {
     /// The start.
     pub start: u32,

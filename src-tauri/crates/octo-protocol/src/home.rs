@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// A part of the home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum HomePart {
     /// The database: sessions, settings, usage.
     Database,
@@ -35,7 +35,7 @@ pub enum HomePart {
 
 /// The size of a part of the home.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct HomePartSize {
     /// The part.
     pub part: HomePart,
@@ -49,7 +49,7 @@ pub struct HomePartSize {
 
 /// The disk usage of the home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct HomeSizes {
     /// Its absolute path.
     pub path: String,
@@ -67,7 +67,7 @@ pub struct HomeSizes {
 
 /// A copy of the home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct HomeBackup {
     /// The folder that contains it.
     pub path: String,
@@ -83,7 +83,7 @@ pub struct HomeBackup {
 
 /// The result of deleting the home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct HomeErased {
     /// Names still in the home: files Octo did not create, and files it could not delete.
     pub left: Vec<String>,
@@ -93,7 +93,7 @@ pub struct HomeErased {
 
 /// The replacements available for a damaged database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct DatabaseDamage {
     /// The newest intact backup; `None` if there is none.
     pub backup: Option<DatabaseBackup>,
@@ -101,7 +101,7 @@ pub struct DatabaseDamage {
 
 /// A copy of the database.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct DatabaseBackup {
     /// Its absolute path.
     pub path: String,
@@ -115,7 +115,7 @@ pub struct DatabaseBackup {
 
 /// A damaged database that Octo moved away.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct DatabaseReplaced {
     /// Its new path; its logs are in the same folder.
     pub aside: String,
@@ -123,7 +123,7 @@ pub struct DatabaseReplaced {
 
 /// A diagnostic report on this Octo, for investigating a fault. Octo sends it nowhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Diagnostics {
     /// The id for saving it; valid until Octo ends or another report is made.
     pub id: DiagnosticsId,
@@ -136,7 +136,7 @@ pub struct Diagnostics {
 
 /// A part of a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct DiagnosticsPart {
     /// The subject.
     pub about: DiagnosticsAbout,
@@ -147,7 +147,7 @@ pub struct DiagnosticsPart {
 /// The subject of a part of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum DiagnosticsAbout {
     /// Version and system.
     System,
@@ -161,7 +161,7 @@ pub enum DiagnosticsAbout {
 
 /// A file Octo wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SavedFile {
     /// Its absolute path.
     pub path: String,

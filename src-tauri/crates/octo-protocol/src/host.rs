@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// A request that only a desktop can serve. The headless form answers "not here".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum HostRequest {
     /// Lets the person pick a folder.
     PickFolder {
@@ -87,7 +87,7 @@ pub enum HostRequest {
 
 /// An update while it is downloaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct UpdateDownload {
     /// Its version.
     pub version: String,
@@ -102,13 +102,13 @@ pub struct UpdateDownload {
 /// The number of a window of the page: the main window is 0, the others count up while Octo runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, TS)]
 #[serde(transparent)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct WindowNumber(pub u32);
 
 /// The reply to a [`HostRequest`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum HostReply {
     /// The folder the person picked; `None` if they closed the dialog.
     Folder {

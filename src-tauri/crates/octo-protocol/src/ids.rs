@@ -14,7 +14,7 @@ macro_rules! id {
         /// A UUID of version 7, which makes newer ids sort after older ones; as text, 32 lower-case hex digits.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
         #[serde(try_from = "String", into = "String")]
-        #[ts(export, type = "string")]
+        #[ts(export, export_to = "protocol.ts", type = "string")]
         pub struct $name(Uuid);
 
         impl $name {
@@ -121,5 +121,5 @@ id!(
 /// The content hash (BLAKE3, 64 hex digits) that names a stored blob.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(transparent)]
-#[ts(export, type = "string")]
+#[ts(export, export_to = "protocol.ts", type = "string")]
 pub struct BlobHash(pub String);

@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// The owner of a folder of skills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum OtherAgent {
     /// Claude Code.
     Claude,
@@ -23,7 +23,7 @@ pub enum OtherAgent {
 
 /// A folder with another agent's skills. Octo has installed none of them yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct OtherSkills {
     /// The agent.
     pub agent: OtherAgent,
@@ -39,7 +39,7 @@ pub struct OtherSkills {
 
 /// A skill to import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillImportChoice {
     /// The folder that contains it.
     pub offer: SuggestionId,
@@ -52,7 +52,7 @@ pub struct SkillImportChoice {
 /// The action if the person already has a skill of that name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum IfNameTaken {
     /// Keep the person's skill and import nothing.
     Keep,
@@ -64,7 +64,7 @@ pub enum IfNameTaken {
 
 /// The result of an import. A failing skill does not stop the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillsImported {
     /// The names of the imported skills.
     pub names: Vec<String>,
@@ -74,7 +74,7 @@ pub struct SkillsImported {
 
 /// A skill that could not be imported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillRefused {
     /// Its name.
     pub name: String,

@@ -6,7 +6,7 @@ use ts_rs::TS;
 /// The look of the window, apart from light and dark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Appearance {
     /// The text size.
     pub text: TextSize,
@@ -21,7 +21,7 @@ pub struct Appearance {
 /// The zoom of all windows, in percent of the usual size: from 50 to 200.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(from = "u16", into = "u16")]
-#[ts(export, type = "number")]
+#[ts(export, export_to = "protocol.ts", type = "number")]
 pub struct Zoom(u16);
 
 impl Zoom {
@@ -58,7 +58,7 @@ impl Default for Zoom {
 /// ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ListOrder {
     /// By time of last use.
     #[default]
@@ -70,7 +70,7 @@ pub enum ListOrder {
 /// The text size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TextSize {
     /// 13 pixels.
     #[default]
@@ -84,7 +84,7 @@ pub enum TextSize {
 /// The spacing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Density {
     /// More content on a page.
     #[default]

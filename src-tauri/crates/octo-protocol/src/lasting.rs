@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// The kind of a lasting effect, in listing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum LastingKind {
     /// A command pushed to another repository.
     Pushed,
@@ -38,7 +38,7 @@ pub enum LastingKind {
 /// An effect of a turn that restoring another step does not take back. Octo records it before it begins, so the
 /// list includes calls that were stopped or failed at the last moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct LastingMark {
     /// The kind of effect.
     pub kind: LastingKind,
@@ -55,7 +55,7 @@ pub struct LastingMark {
 
 /// The lasting effects of one or several steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Lasting {
     /// By kind, then by time; each effect once.
     pub marks: Vec<LastingMark>,

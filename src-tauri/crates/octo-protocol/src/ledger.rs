@@ -7,7 +7,7 @@ use ts_rs::TS;
 
 /// One model call in the ledger. A failed attempt is an entry of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct BilledCall {
     /// The turn it belongs to; `None` for calls between turns.
     pub turn: Option<TurnId>,
@@ -55,7 +55,7 @@ pub struct BilledCall {
 /// The purpose of a model call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Purpose {
     /// The work of a turn.
     Turn,
@@ -72,7 +72,7 @@ pub enum Purpose {
 /// How a model call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum CallOutcome {
     /// The answer was complete.
     Answered,
@@ -85,7 +85,7 @@ pub enum CallOutcome {
 /// Why a call read less from the provider's cache than expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case", tag = "class")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum CacheMiss {
     /// The call used another model or another effort.
     Model,
@@ -109,7 +109,7 @@ pub enum CacheMiss {
 /// The class of a [`CacheMiss`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum MissClass {
     /// See [`CacheMiss::Model`].
     Model,
@@ -144,7 +144,7 @@ impl CacheMiss {
 
 /// The tokens that calls paid for again for one reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct MissLine {
     /// The reason.
     pub class: MissClass,
@@ -163,7 +163,7 @@ pub struct MissLine {
 
 /// A call that read less from the cache than it should have.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct MissedCall {
     /// The session.
     pub session: SessionId,
@@ -187,7 +187,7 @@ pub struct MissedCall {
 /// no call is wasted. It is the sum of the ledger's entries, so it omits costs they cannot contain: the first
 /// call of a conversation after a start of Octo has no baseline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct AboveIdeal {
     /// Tokens paid for again, above the cost of reading them.
     pub missed: Cost,
@@ -209,7 +209,7 @@ impl AboveIdeal {
 
 /// The usage and cost of several calls together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Spending {
     /// The number of calls.
     #[ts(type = "number")]
@@ -247,7 +247,7 @@ impl AddAssign<&Spending> for Spending {
 
 /// A line of the usage report: one day, one model, one purpose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SpendingLine {
     /// The day in the person's time zone, as in `2026-11-22`.
     pub day: String,
@@ -261,7 +261,7 @@ pub struct SpendingLine {
 
 /// A pause of a turn because a budget is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct BudgetStop {
     /// The exhausted budget.
     pub scope: BudgetScope,
@@ -277,7 +277,7 @@ pub struct BudgetStop {
 /// The scope of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum BudgetScope {
     /// The turn.
     Task,
@@ -290,7 +290,7 @@ pub enum BudgetScope {
 /// The person's answer to an exhausted budget. Silence never means yes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum BudgetAnswer {
     /// Continue until the same amount is spent again.
     More,
@@ -302,7 +302,7 @@ pub enum BudgetAnswer {
 
 /// The cost of the next call if the person switches the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SwitchCost {
     /// The number of tokens that the new model reads for the first time.
     #[ts(type = "number")]
@@ -316,7 +316,7 @@ pub struct SwitchCost {
 /// Spending limits at which Octo pauses and asks. `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Budgets {
     /// The limit for one session.
     pub session: Option<Cost>,

@@ -6,7 +6,7 @@ use ts_rs::TS;
 
 /// A memory as a list shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct MemoryCard {
     /// The name of its file.
     pub file: String,
@@ -30,7 +30,7 @@ pub struct MemoryCard {
 
 /// A complete memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct MemorySheet {
     /// Its card.
     pub card: MemoryCard,
@@ -51,7 +51,7 @@ pub const PERSONA_SHOWN: usize = 1_000;
 /// One of the two files that every session starts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum PersonaKind {
     /// SOUL.md: the assistant's name and manner.
     Soul,
@@ -61,7 +61,7 @@ pub enum PersonaKind {
 
 /// SOUL.md or USER.md.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct PersonaFile {
     /// The file.
     pub kind: PersonaKind,

@@ -7,7 +7,7 @@ use ts_rs::TS;
 
 /// One message. Codecs serialise `role` and `blocks` by an allow-list; `meta` never leaves the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Message {
     /// Its id; later messages have later ids.
     pub id: MessageId,
@@ -24,7 +24,7 @@ pub struct Message {
 /// The speaker, as providers see it. Tool results are blocks of a `User` message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Role {
     /// The person, or Octo on the person's side (tool results, notices).
     User,
@@ -35,7 +35,7 @@ pub enum Role {
 /// The source of a message. Only [`Origin::Person`] counts as the person's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Origin {
     /// Typed by the person.
     Person,
@@ -47,7 +47,7 @@ pub enum Origin {
 
 /// Data about a message that is not its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Meta {
     /// Its source.
     pub origin: Origin,
@@ -75,7 +75,7 @@ pub struct Meta {
 /// How a model's message ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum MessageEnd {
     /// The model finished.
     Complete,
@@ -90,7 +90,7 @@ pub enum MessageEnd {
 /// One piece of content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Block {
     /// Plain text (Markdown from the model).
     Text {
@@ -167,7 +167,7 @@ pub enum Block {
 /// The subject of a [`Block::Notice`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum NoticeKind {
     /// Date, model, system and folder.
     Context,
@@ -195,7 +195,7 @@ pub enum NoticeKind {
 
 /// A reasoning block in the provider's own form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Replay {
     /// The provider that must receive it: see `octo_llm::ProviderId`.
     pub provider: String,
@@ -206,7 +206,7 @@ pub struct Replay {
 
 /// A tool call by the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ToolCall {
     /// Our id.
     pub id: CallId,
@@ -220,7 +220,7 @@ pub struct ToolCall {
 
 /// The result of a tool call, as the model reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ToolResult {
     /// The call it answers.
     pub call: CallId,
@@ -237,7 +237,7 @@ pub struct ToolResult {
 
 /// A picture in a tool result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ResultImage {
     /// The blob with its bytes.
     pub blob: BlobHash,
@@ -250,7 +250,7 @@ pub struct ResultImage {
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum CallStatus {
     /// It succeeded.
     Done,

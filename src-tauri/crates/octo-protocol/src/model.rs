@@ -8,7 +8,7 @@ use ts_rs::TS;
 /// The wire protocol of a model's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "kebab-case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Protocol {
     /// Anthropic Messages.
     Anthropic,
@@ -22,7 +22,7 @@ pub enum Protocol {
 
 /// A connected model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ModelEntry {
     /// Its id.
     pub id: ModelId,
@@ -57,7 +57,7 @@ pub struct ModelEntry {
 /// How much a model reasons before it answers. The model's facts list the levels it accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Effort {
     /// None.
     Off,
@@ -78,7 +78,7 @@ pub enum Effort {
 /// The location of a model's key or a header's value. The secret itself is never here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum KeyState {
     /// No key is needed or known.
     Missing,
@@ -96,7 +96,7 @@ pub enum KeyState {
 
 /// A model as the person fills it in. Saving it checks nothing; a separate request tests it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ModelDraft {
     /// The entry to change; `None` to add one.
     pub id: Option<ModelId>,
@@ -117,7 +117,7 @@ pub struct ModelDraft {
 
 /// A header the person adds, as gateways in front of a model require.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct HeaderDraft {
     /// Its name.
     pub name: String,
@@ -127,7 +127,7 @@ pub struct HeaderDraft {
 
 /// A header the person added, for display.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SavedHeader {
     /// Its name in lower case.
     pub name: String,
@@ -138,7 +138,7 @@ pub struct SavedHeader {
 /// A secret received from a client. It deserialises from JSON; it never appears in JSON, text or debug output.
 #[derive(Clone, PartialEq, Eq, Deserialize, TS)]
 #[serde(transparent)]
-#[ts(export, type = "string")]
+#[ts(export, export_to = "protocol.ts", type = "string")]
 pub struct Secret(String);
 
 impl Secret {
@@ -168,7 +168,7 @@ impl Serialize for Secret {
 /// The result of testing a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ModelCheck {
     /// It answered.
     Works {
@@ -185,7 +185,7 @@ pub enum ModelCheck {
 
 /// The speed of a model's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ModelSpeed {
     /// The time to the first byte, in milliseconds.
     #[ts(type = "number")]

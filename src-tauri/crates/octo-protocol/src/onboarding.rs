@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// The progress of the first run. Never contains a key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Onboarding {
     /// The step to continue with; `None` if the first run has not begun, or is over.
     pub step: Option<OnboardingStep>,
@@ -32,7 +32,7 @@ pub struct Onboarding {
 /// A step of the first run, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum OnboardingStep {
     /// The language.
     Language,
@@ -53,7 +53,7 @@ pub enum OnboardingStep {
 /// The assistant's manner of speaking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Manner {
     /// Matter-of-fact and thorough.
     #[default]
@@ -70,7 +70,7 @@ pub enum Manner {
 
 /// The content of a model form, without its key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct OnboardingModel {
     /// The provider's id in the presets.
     pub preset: String,

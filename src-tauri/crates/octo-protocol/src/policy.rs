@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// A list of `policy.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum PolicyList {
     /// Commands that run without asking.
     Allow,
@@ -23,7 +23,7 @@ pub enum PolicyList {
 
 /// A rule of `policy.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct PolicyRule {
     /// The list that contains it.
     pub list: PolicyList,
@@ -33,7 +33,7 @@ pub struct PolicyRule {
 
 /// The current state of `policy.toml` on disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct PolicyState {
     /// The file's path, whether or not it exists.
     pub path: String,
@@ -47,7 +47,7 @@ pub struct PolicyState {
 
 /// A permanent permission and the folder it applies to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Grant {
     /// The absolute working folder of the sessions.
     pub folder: String,
@@ -57,7 +57,7 @@ pub struct Grant {
 
 /// Permissions granted with "always".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Grants {
     /// By folder, oldest first within each.
     pub grants: Vec<Grant>,
@@ -65,7 +65,7 @@ pub struct Grants {
 
 /// The verdict on a command, in the mode that asks about risky actions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct CommandTrial {
     /// The folder assumed for the test.
     pub folder: String,
@@ -78,7 +78,7 @@ pub struct CommandTrial {
 /// The verdict on a tested command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TrialOutcome {
     /// It would run without asking.
     Runs {
@@ -102,7 +102,7 @@ pub enum TrialOutcome {
 /// Why a command would run without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum RunsBecause {
     /// All of it is known to be read-only.
     OnlyReads,

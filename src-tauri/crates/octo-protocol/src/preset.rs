@@ -8,7 +8,7 @@ use ts_rs::TS;
 /// Facts about a model in addition to its name, as a page shows them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ModelFacts {
     /// The preset that the model's address belongs to; `None` if no preset has the address.
     pub preset: Option<String>,
@@ -55,7 +55,7 @@ impl Default for ModelFacts {
 
 /// The price of a model per million tokens. A missing price is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct PriceFacts {
     /// Uncached input.
     pub input: Option<Cost>,
@@ -75,7 +75,7 @@ pub struct PriceFacts {
 /// How a provider's prompt cache treats a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum CachingFacts {
     /// No caching is known.
     #[default]
@@ -92,7 +92,7 @@ pub enum CachingFacts {
 
 /// A provider the person can pick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct PresetInfo {
     /// Its id, as in `anthropic`.
     pub id: String,
@@ -119,7 +119,7 @@ pub struct PresetInfo {
 
 /// One of a provider's addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct PresetAddress {
     /// The URL.
     pub url: String,
@@ -130,7 +130,7 @@ pub struct PresetAddress {
 
 /// A model of a provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct PresetModel {
     /// The vendor's name of it.
     pub name: String,
@@ -147,7 +147,7 @@ pub struct PresetModel {
 /// The role of a model that accompanies another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum CompanionRole {
     /// Small side tasks; see [`PresetModel::light`].
     Light,
@@ -157,7 +157,7 @@ pub enum CompanionRole {
 
 /// The providers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct PresetList {
     /// The presets, in the order of offer.
     pub presets: Vec<PresetInfo>,
@@ -169,7 +169,7 @@ pub struct PresetList {
 
 /// A model server that runs on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct LocalServer {
     /// The preset Octo recognised.
     pub preset: String,
@@ -183,7 +183,7 @@ pub struct LocalServer {
 
 /// The model servers found on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct LocalServers {
     /// The servers, in the order of the presets.
     pub servers: Vec<LocalServer>,
@@ -191,7 +191,7 @@ pub struct LocalServers {
 
 /// The models a provider lists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct RemoteModels {
     /// The vendor's names, as the provider orders them.
     pub models: Vec<String>,

@@ -11,7 +11,7 @@ const LONGEST: usize = 40;
 /// component of a path, and therefore consists only of lower-case letters, digits, `-` and `_`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(try_from = "String", into = "String")]
-#[ts(export, type = "string")]
+#[ts(export, export_to = "protocol.ts", type = "string")]
 pub struct Profile(Cow<'static, str>);
 
 /// An error for text that is not a valid profile name.
@@ -73,7 +73,7 @@ impl fmt::Display for Profile {
 
 /// A profile in the list of profiles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ProfileInfo {
     /// Its name.
     pub profile: Profile,

@@ -23,14 +23,14 @@ macro_rules! domain {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
         #[serde(tag = "type", rename_all = "snake_case")]
-        #[ts(export)]
+        #[ts(export, export_to = "protocol.ts")]
         pub enum $domain {
             $( $(#[$doc])* $name($name), )*
         }
         $(
             $(#[$doc])*
             #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-            #[ts(export)]
+            #[ts(export, export_to = "protocol.ts")]
             pub struct $name { $( $(#[$fdoc])* pub $field: $ty, )* }
 
             impl From<$name> for Request {
@@ -45,7 +45,7 @@ macro_rules! domain {
 
         /// The reply of each request of the domain; only its TypeScript form is used.
         #[derive(TS)]
-        #[ts(export, rename_all = "snake_case")]
+        #[ts(export, export_to = "protocol.ts", rename_all = "snake_case")]
         #[allow(non_snake_case, dead_code, reason = "field names are the request names the map is keyed by")]
         pub struct $map { $( $name: $reply, )* }
     };
@@ -85,7 +85,7 @@ pub use trash::*;
 /// A client's request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "domain", content = "call", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 #[expect(clippy::large_enum_variant, reason = "a request is moved a few times; settings seldom change")]
 pub enum Request {
     /// Sessions.
@@ -134,5 +134,5 @@ impl Call for HostRequest {
 
 /// A reply without content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Done {}

@@ -6,7 +6,7 @@ use ts_rs::TS;
 
 /// The location of the home, and a planned change of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ResidenceState {
     /// The home's absolute path.
     pub home: String,
@@ -21,7 +21,7 @@ pub struct ResidenceState {
 /// A change of the home at the next start. Until then the home is unchanged, and work in it still counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum HomePlan {
     /// Replace it with a copy.
     Restore {
@@ -39,7 +39,7 @@ pub enum HomePlan {
 
 /// An old home, kept after a restore or a move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct KeptHome {
     /// Its absolute path.
     pub path: String,
@@ -50,7 +50,7 @@ pub struct KeptHome {
 
 /// The result of inspecting a copy of the home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct CopyLook {
     /// The folder that contains it.
     pub path: String,
@@ -72,7 +72,7 @@ pub struct CopyLook {
 
 /// The result of deleting an old home.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct KeptHomeDropped {
     /// Names still in it: files Octo did not create, and files it could not delete.
     pub left: Vec<String>,

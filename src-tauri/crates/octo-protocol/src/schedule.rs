@@ -10,7 +10,7 @@ pub const TASK_FILE: usize = 64;
 
 /// The definition of a task: the content of the form and the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TaskPlan {
     /// Its name.
     pub name: String,
@@ -43,7 +43,7 @@ pub struct TaskPlan {
 /// The schedule of a task. Times of day are `HH:MM`, in the plan's zone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Timing {
     /// Only when the person starts it.
     ByHand,
@@ -88,7 +88,7 @@ pub enum Timing {
 /// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TimeUnit {
     /// Minutes.
     Minutes,
@@ -101,7 +101,7 @@ pub enum TimeUnit {
 /// A day of the week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Weekday {
     /// Monday.
     Monday,
@@ -121,7 +121,7 @@ pub enum Weekday {
 
 /// The retries after a failed run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TaskRetry {
     /// The number of retries, 0 to 5.
     pub times: u32,
@@ -132,7 +132,7 @@ pub struct TaskRetry {
 /// The action for a run that was missed because the computer slept or Octo was not running.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum MissedRun {
     /// Skip it; the list of runs says so.
     Skip,
@@ -146,7 +146,7 @@ pub enum MissedRun {
 /// The events that notify the person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TaskNews {
     /// The end of every run, and questions.
     All,
@@ -160,7 +160,7 @@ pub enum TaskNews {
 /// Settings for all tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TaskSettings {
     /// Whether tasks run on schedule; if off, each behaves as if paused, and the person can still run it.
     pub at_their_times: Switch,
@@ -172,7 +172,7 @@ pub struct TaskSettings {
 
 /// A task as shown in lists and on its page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TaskCard {
     /// The name of its file, without `.md`, which identifies the task.
     pub file: String,
@@ -192,7 +192,7 @@ pub struct TaskCard {
 /// The content of a task's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TaskContent {
     /// A valid plan.
     Plan {
@@ -211,7 +211,7 @@ pub enum TaskContent {
 /// Whether a task runs on schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TaskState {
     /// It does.
     Active,
@@ -227,7 +227,7 @@ pub enum TaskState {
 
 /// A run of a task, or a time at which it did not run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TaskRun {
     /// Its id.
     pub id: RunId,
@@ -259,7 +259,7 @@ pub struct TaskRun {
 /// The trigger of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum RunCause {
     /// The schedule.
     Time,
@@ -282,7 +282,7 @@ pub enum RunCause {
 /// The status of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum RunStatus {
     /// It was missed, and Octo asks the person whether to run it now.
     Asked,
@@ -321,7 +321,7 @@ pub enum RunStatus {
 /// Why a run was skipped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SkipReason {
     /// The previous run was not over.
     StillRunning,
@@ -352,7 +352,7 @@ pub enum SkipReason {
 /// The person's answer to a missed run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum MissedAnswer {
     /// Run it now.
     Run,
@@ -362,7 +362,7 @@ pub enum MissedAnswer {
 
 /// A preview of a plan, before it is saved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TaskPreview {
     /// Its next run times, at most three.
     #[ts(type = "Array<number>")]
@@ -375,7 +375,7 @@ pub struct TaskPreview {
 
 /// An error in a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TaskFault {
     /// The field of [`TaskPlan`] with the error.
     pub field: String,
@@ -385,7 +385,7 @@ pub struct TaskFault {
 
 /// The state of all tasks: a revision that changes with them, and the counts for a badge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TasksState {
     /// Changes with every change of a task or a run, which tells clients to reload.
     #[ts(type = "number")]

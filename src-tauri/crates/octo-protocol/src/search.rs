@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// A search provider that Octo supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SearchProviderKind {
     /// DuckDuckGo's page for browsers without scripts.
     DuckDuckGo,
@@ -23,7 +23,7 @@ pub enum SearchProviderKind {
 
 /// A provider in use.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SearchProvider {
     /// The provider.
     pub kind: SearchProviderKind,
@@ -36,7 +36,7 @@ pub struct SearchProvider {
 /// The providers in use, in the order in which they are tried; each kind at most once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(transparent)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SearchProviders(pub Vec<SearchProvider>);
 
 impl Default for SearchProviders {
@@ -49,7 +49,7 @@ impl Default for SearchProviders {
 
 /// A provider as the person enters it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SearchProviderDraft {
     /// The provider.
     pub kind: SearchProviderKind,

@@ -11,7 +11,7 @@ use ts_rs::TS;
 /// The permission mode: which actions run without asking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Mode {
     /// Asks before every change and every command.
     Ask,
@@ -37,7 +37,7 @@ impl Mode {
 /// The initiator of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Source {
     /// The person, in the window.
     Window,
@@ -55,7 +55,7 @@ pub enum Source {
 
 /// An entry of the session list, also shown at the top of an open session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SessionInfo {
     /// Its id.
     pub id: SessionId,
@@ -96,7 +96,7 @@ pub struct SessionInfo {
 /// The status of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SessionStatus {
     /// No turn is running; the last one finished or was stopped.
     Idle,
@@ -110,7 +110,7 @@ pub enum SessionStatus {
 
 /// Why a session cannot be stored. Everything stored earlier is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Trouble {
     /// The store's error.
     pub error: ApiError,
@@ -121,7 +121,7 @@ pub struct Trouble {
 /// The consequence for a session that cannot be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TroubleStage {
     /// The session keeps unstored data in memory and retries until there is space; Stop works.
     Waiting,
@@ -131,7 +131,7 @@ pub enum TroubleStage {
 
 /// A turn as clients see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TurnView {
     /// Its id.
     pub id: TurnId,
@@ -154,7 +154,7 @@ pub struct TurnView {
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TurnEnd {
     /// The model finished.
     Finished,
@@ -169,7 +169,7 @@ pub enum TurnEnd {
 
 /// A tool call as clients see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct CallView {
     /// Its id, as in the message's [`crate::ToolCall`].
     pub id: CallId,
@@ -186,7 +186,7 @@ pub struct CallView {
 /// The state of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum CallState {
     /// Known, not started.
     Planned,
@@ -213,7 +213,7 @@ pub enum CallState {
 
 /// A message that waits until the current step ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Queued {
     /// Its id.
     pub id: QueuedId,
@@ -230,7 +230,7 @@ pub struct Queued {
 
 /// Text and attachments the person has not sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Draft {
     /// The text as typed.
     pub text: String,
@@ -252,7 +252,7 @@ impl Draft {
 
 /// A message from Octo to the person in a session. The model never sees it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Note {
     /// The number of its event.
     #[ts(type = "number")]
@@ -270,7 +270,7 @@ pub struct Note {
 /// The subject of a [`Note`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum NoteKind {
     /// The answer to a slash command, or a fallback to another model.
     #[default]
@@ -284,7 +284,7 @@ pub enum NoteKind {
 /// Long conversations are paged: `messages` contains the newest, and `earlier` says whether there are more
 /// before them (see [`crate::SessionRequest::Messages`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SessionSnapshot {
     /// The number of the last event this snapshot includes.
     #[ts(type = "number")]
@@ -332,7 +332,7 @@ pub struct SessionSnapshot {
 
 /// A guess at the person's next message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Suggestion {
     /// The turn it follows; after another one it is stale.
     pub turn: TurnId,
@@ -342,7 +342,7 @@ pub struct Suggestion {
 
 /// A run of consecutive messages with their turns and calls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TranscriptPage {
     /// Messages, oldest first.
     pub messages: Vec<Message>,
@@ -356,7 +356,7 @@ pub struct TranscriptPage {
 
 /// A block that is still streaming.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Streaming {
     /// The message it belongs to.
     pub message: MessageId,
@@ -374,7 +374,7 @@ pub struct Streaming {
 /// The kind of a streaming block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum StreamKind {
     /// Text of the answer.
     Text,
@@ -394,7 +394,7 @@ pub enum StreamKind {
 
 /// A failed model call that waits for its next attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Retry {
     /// The number of the next attempt, from 2.
     pub attempt: u32,
@@ -409,7 +409,7 @@ pub struct Retry {
 
 /// A hit of a search over sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SessionHit {
     /// The session.
     pub info: SessionInfo,

@@ -11,7 +11,7 @@ use ts_rs::TS;
 /// The languages of the word catalogue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Language {
     /// The system's language.
     #[default]
@@ -25,7 +25,7 @@ pub enum Language {
 /// Light or dark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Theme {
     /// Follows the system.
     #[default]
@@ -39,7 +39,7 @@ pub enum Theme {
 /// The settings. Every field has a default, which keeps older and newer files readable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Settings {
     /// The display language.
     pub language: Language,
@@ -102,7 +102,7 @@ pub struct Settings {
 /// A change of settings: only fields that are set change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export, optional_fields)]
+#[ts(export, export_to = "protocol.ts", optional_fields)]
 pub struct SettingsPatch {
     /// See [`Settings::language`].
     pub language: Option<Language>,
@@ -151,7 +151,7 @@ pub struct SettingsPatch {
 /// Whether a feature is on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Switch {
     /// It is on.
     #[default]
@@ -163,7 +163,7 @@ pub enum Switch {
 /// The size above which Octo compacts a conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum CompactionLimit {
     /// The smaller of 200,000 tokens and four fifths of the model's window.
     #[default]
@@ -179,7 +179,7 @@ pub enum CompactionLimit {
 /// The proxy for connections to models. This machine itself is never reached through one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ProxyChoice {
     /// The system's proxy, if it names one.
     #[default]
@@ -198,7 +198,7 @@ pub enum ProxyChoice {
 /// often has its own. They are not secret. Octo stores the file's content, not its path: a later change of the
 /// file has no effect here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TrustedCertificates {
     /// The certificates as PEM, and nothing else.
     pub pem: String,
@@ -211,7 +211,7 @@ pub struct TrustedCertificates {
 /// The source of certificates to trust.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum CertificateSource {
     /// A file in PEM form, read once.
     File {
@@ -229,7 +229,7 @@ pub enum CertificateSource {
 
 /// Settings, models and facts about this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SettingsSnapshot {
     /// The settings.
     pub settings: Settings,
@@ -242,7 +242,7 @@ pub struct SettingsSnapshot {
 /// Whether Octo can store keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum KeychainState {
     /// The system's keychain works.
     Available,

@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// A shortcut that works wherever the focus is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum WindowShortcut {
     /// Open the palette.
     Palette,

@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// The origin of a skill. Of two skills with one name, the one with the later origin in this list is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SkillOrigin {
     /// Bundled with Octo.
     Bundled,
@@ -40,7 +40,7 @@ impl SkillOrigin {
 /// Whether the person has accepted a skill that came with a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SkillTrust {
     /// It needs no acceptance, or the person accepted it.
     Trusted,
@@ -53,7 +53,7 @@ pub enum SkillTrust {
 /// How a skill runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SkillWay {
     /// Its instructions join the conversation.
     Inline,
@@ -64,7 +64,7 @@ pub enum SkillWay {
 /// Who may start a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SkillCaller {
     /// The person with a slash, and the agent.
     Anyone,
@@ -76,7 +76,7 @@ pub enum SkillCaller {
 
 /// The identity of a skill: its name, as one folder sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillRef {
     /// Its name, which is also its slash command.
     pub name: String,
@@ -88,7 +88,7 @@ pub struct SkillRef {
 
 /// A skill as shown in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillCard {
     /// The skill.
     pub skill: SkillRef,
@@ -125,7 +125,7 @@ pub struct SkillCard {
 
 /// A file of a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillFile {
     /// Its path in the skill's folder, with `/`.
     pub path: String,
@@ -139,7 +139,7 @@ pub struct SkillFile {
 /// The kind of a skill's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SkillFileKind {
     /// Text, pictures, data.
     Data,
@@ -149,7 +149,7 @@ pub enum SkillFileKind {
 
 /// An earlier version of a skill.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillVersion {
     /// Its number, from 1.
     pub number: u32,
@@ -160,7 +160,7 @@ pub struct SkillVersion {
 
 /// A complete skill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillSheet {
     /// Its card.
     pub card: SkillCard,
@@ -183,7 +183,7 @@ pub struct SkillSheet {
 
 /// A new skill, or an improved one, that Octo proposes. Octo uses no part of it before the person accepts it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillSuggestion {
     /// Its id.
     pub id: SuggestionId,
@@ -214,7 +214,7 @@ pub struct SkillSuggestion {
 /// The effect of a [`SkillSuggestion`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SuggestionKind {
     /// Creates a skill.
     New,
@@ -225,7 +225,7 @@ pub enum SuggestionKind {
 /// The person's answer to a suggestion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SuggestionAnswer {
     /// Accept it as the skill.
     Accept {
@@ -240,7 +240,7 @@ pub enum SuggestionAnswer {
 
 /// The skills in a folder, an archive or a repository, before installation. Nothing is installed yet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillOffer {
     /// The id for installing it; valid until Octo ends or inspects another source.
     pub id: SuggestionId,
@@ -252,7 +252,7 @@ pub struct SkillOffer {
 
 /// A skill that could be installed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct OfferedSkill {
     /// Its name.
     pub name: String,
@@ -274,7 +274,7 @@ pub struct OfferedSkill {
 
 /// The state of the library: the number of items that wait for the person, and a revision that changes with it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct LibraryState {
     /// Increases with every change of a skill, a suggestion, a memory, SOUL.md or USER.md, even one on disk.
     #[ts(type = "number")]
@@ -286,7 +286,7 @@ pub struct LibraryState {
 /// Automatic handling of skills and memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct LibrarySettings {
     /// Whether Octo also reads `.claude/skills` and `.agents/skills`.
     pub other_agents: Switch,

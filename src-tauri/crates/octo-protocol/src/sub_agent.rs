@@ -6,7 +6,7 @@ use ts_rs::TS;
 
 /// A skill whose instructions were, or would be, loaded into the conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillView {
     /// Its name.
     pub name: String,
@@ -21,7 +21,7 @@ pub struct SkillView {
 
 /// A sub-agent: a separate session that does a part of the work and returns a summary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SubAgentView {
     /// The skill it follows.
     pub name: String,
@@ -51,7 +51,7 @@ pub struct SubAgentView {
 /// The status of a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SubAgentStatus {
     /// It has not begun, because the maximum number of sub-agents is running.
     Queued,
@@ -81,7 +81,7 @@ impl SubAgentStatus {
 
 /// The number of calls of a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ToolCount {
     /// The tool's name.
     pub tool: String,
@@ -91,7 +91,7 @@ pub struct ToolCount {
 
 /// The origin of a sub-agent's session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ForkOrigin {
     /// The session that started it.
     pub session: SessionId,
@@ -108,7 +108,7 @@ pub struct ForkOrigin {
 /// The maximum number of sub-agents that work at once, across all sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(transparent)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SubAgentLimit(pub u32);
 
 impl SubAgentLimit {

@@ -46,7 +46,7 @@ pub enum FileImage {
 /// Why the content of a file or folder was not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Unsaved {
     /// The file exceeds the limit for one file.
     TooLarge,
@@ -75,7 +75,7 @@ pub enum Unsaved {
 /// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TaskKind {
     /// The state before the first step.
     Start,
@@ -92,7 +92,7 @@ pub enum TaskKind {
 /// The position of a step relative to the active one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TaskStatus {
     /// It is the active step.
     Current,
@@ -104,7 +104,7 @@ pub enum TaskStatus {
 
 /// A step of the time machine as clients see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TaskView {
     /// Its number.
     pub number: TaskNumber,
@@ -136,7 +136,7 @@ pub struct TaskView {
 
 /// The steps of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TaskTree {
     /// By number, the start first. Empty before the first step.
     pub tasks: Vec<TaskView>,
@@ -153,7 +153,7 @@ pub struct TaskTree {
 /// The kind of change a step made to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TaskChange {
     /// The path did not exist before.
     Created,
@@ -169,7 +169,7 @@ pub enum TaskChange {
 
 /// A path that a step changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ChangedPath {
     /// The absolute path, with invalid UTF-8 replaced.
     pub path: String,
@@ -187,7 +187,7 @@ pub struct ChangedPath {
 
 /// The changes a step made to files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TaskChanges {
     /// By path.
     pub paths: Vec<ChangedPath>,
@@ -201,7 +201,7 @@ pub struct TaskChanges {
 
 /// A file or folder whose content is not stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct LeftOut {
     /// The absolute path, with invalid UTF-8 replaced.
     pub path: String,
@@ -212,7 +212,7 @@ pub struct LeftOut {
 /// The other side of a comparison with a step's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum CompareWith {
     /// The state before the step.
     Before,
@@ -222,7 +222,7 @@ pub enum CompareWith {
 
 /// A comparison of two states of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct FileComparison {
     /// The earlier side.
     pub old: ComparedSide,
@@ -235,7 +235,7 @@ pub struct FileComparison {
 /// One side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ComparedSide {
     /// The file does not exist.
     Absent,
@@ -262,7 +262,7 @@ pub enum ComparedSide {
 
 /// A preview of the file changes of a restore. Nothing is changed yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct RestorePreview {
     /// The active step, from which the restore starts.
     pub from: TaskNumber,
@@ -281,7 +281,7 @@ pub struct RestorePreview {
 
 /// A path that changed after the step being left recorded it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct RestoreConflict {
     /// The absolute path.
     pub path: String,
@@ -294,7 +294,7 @@ pub struct RestoreConflict {
 /// The origin of a conflicting change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ConflictSource {
     /// Only others changed it: it is the same in both steps.
     OthersOnly,
@@ -304,7 +304,7 @@ pub enum ConflictSource {
 
 /// A path that cannot be restored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Impossible {
     /// The absolute path.
     pub path: String,
@@ -315,7 +315,7 @@ pub struct Impossible {
 /// Why a path cannot be restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ImpossibleReason {
     /// The wanted state was not stored.
     NotKept {
@@ -338,7 +338,7 @@ pub enum ImpossibleReason {
 /// The scope of a restore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum RestoreScope {
     /// Files and conversation.
     #[default]
@@ -352,7 +352,7 @@ pub enum RestoreScope {
 /// The selection of files to restore.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum FileSelection {
     /// All; the session moves to the step.
     #[default]
@@ -366,7 +366,7 @@ pub enum FileSelection {
 
 /// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct RestoreReport {
     /// The active step after the restore.
     pub active: TaskNumber,
@@ -382,7 +382,7 @@ pub struct RestoreReport {
 
 /// The time machine's disk usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TimeSpace {
     /// The size of all stored content, attachments included, in bytes.
     #[ts(type = "number")]
@@ -397,7 +397,7 @@ pub struct TimeSpace {
 
 /// The result of a cleanup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TimeCollected {
     /// Bytes freed.
     #[ts(type = "number")]

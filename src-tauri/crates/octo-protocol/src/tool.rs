@@ -9,7 +9,7 @@ use ts_rs::TS;
 /// The content of a tool call's card. The model reads [`crate::ToolResult::text`] instead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ToolView {
     /// An excerpt of a text file.
     Text {
@@ -119,7 +119,7 @@ pub enum ToolView {
 
 /// Skills that would be installed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct LibraryOfferView {
     /// Their source.
     pub from: String,
@@ -129,7 +129,7 @@ pub struct LibraryOfferView {
 
 /// A result of a web search. All of it is untrusted text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct WebResult {
     /// The page's title.
     pub title: String,
@@ -141,7 +141,7 @@ pub struct WebResult {
 
 /// A page of the web.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct WebPageView {
     /// Its address, after redirects.
     pub url: String,
@@ -159,7 +159,7 @@ pub struct WebPageView {
 
 /// A change of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct DiffView {
     /// The absolute path.
     pub path: String,
@@ -178,7 +178,7 @@ pub struct DiffView {
 /// The kind of a file change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum FileChange {
     /// A new file.
     Created,
@@ -188,7 +188,7 @@ pub enum FileChange {
 
 /// A run of lines of a diff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Hunk {
     /// Its lines in order.
     pub lines: Vec<DiffLine>,
@@ -196,7 +196,7 @@ pub struct Hunk {
 
 /// One line of a diff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct DiffLine {
     /// The line number before the change, from 1; `None` for an added line.
     pub old: Option<u32>,
@@ -208,7 +208,7 @@ pub struct DiffLine {
 
 /// A part of a diff line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct DiffPart {
     /// The text, without its line ending.
     pub text: String,
@@ -218,7 +218,7 @@ pub struct DiffPart {
 
 /// A command and its run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct CommandView {
     /// The command line.
     pub command: String,
@@ -240,7 +240,7 @@ pub struct CommandView {
 /// The state of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum CommandState {
     /// It ended with this exit status.
     Exited {
@@ -280,7 +280,7 @@ impl CommandState {
 
 /// A command that continued after Octo answered the call that started it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct BackgroundCommand {
     /// The handle by which the session addresses it; never reused.
     pub handle: String,
@@ -306,7 +306,7 @@ pub struct BackgroundCommand {
 
 /// Matching lines of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct FileMatches {
     /// The path, relative to the session's folder if inside it.
     pub path: String,
@@ -316,7 +316,7 @@ pub struct FileMatches {
 
 /// One line of a search result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct MatchLine {
     /// The line's number, from 1.
     #[ts(type = "number")]
@@ -329,7 +329,7 @@ pub struct MatchLine {
 
 /// One item of the plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Todo {
     /// Its number; never reused in a session.
     pub id: u32,
@@ -342,7 +342,7 @@ pub struct Todo {
 /// The status of a plan item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TodoStatus {
     /// Not started.
     Pending,

@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// The position of a part of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TranscriptPlace {
     /// The messages around this one, including it.
     Around {
@@ -23,7 +23,7 @@ pub enum TranscriptPlace {
 
 /// A part of a conversation that may end before the newest message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TranscriptPart {
     /// Its messages with their turns and calls; `earlier` says whether there are messages before them.
     pub page: TranscriptPage,
@@ -34,7 +34,7 @@ pub struct TranscriptPart {
 /// The end of a branch's copy of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum BranchPoint {
     /// The whole conversation, except for a turn that has not ended.
     Whole,
@@ -53,7 +53,7 @@ pub enum BranchPoint {
 /// The origin of a session's conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum SessionOrigin {
     /// Another session.
     Branch {
@@ -74,7 +74,7 @@ pub enum SessionOrigin {
 /// The format of an exported session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ExportForm {
     /// Text to read. Pictures appear by name.
     Markdown,
@@ -86,7 +86,7 @@ pub enum ExportForm {
 
 /// A preview of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ExportPreview {
     /// The file's name.
     pub name: String,
@@ -101,7 +101,7 @@ pub struct ExportPreview {
 
 /// One kind of content in an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ExportPart {
     /// The kind.
     pub kind: ExportKind,
@@ -115,7 +115,7 @@ pub struct ExportPart {
 /// A kind of content in an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum ExportKind {
     /// The person's messages.
     Asked,
@@ -137,7 +137,7 @@ pub enum ExportKind {
 
 /// An exported session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SessionExported {
     /// The file's absolute path.
     pub path: String,
@@ -148,7 +148,7 @@ pub struct SessionExported {
 
 /// A preview of an exported session's file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ImportPreview {
     /// The session's title.
     pub title: String,

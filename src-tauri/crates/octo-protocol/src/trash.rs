@@ -7,7 +7,7 @@ use ts_rs::TS;
 /// The kind of a deleted item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TrashKind {
     /// A file, folder or link.
     File,
@@ -34,7 +34,7 @@ impl TrashKind {
 /// The form of a deleted file on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TrashForm {
     /// An ordinary file.
     File,
@@ -49,7 +49,7 @@ pub enum TrashForm {
 /// Who deleted an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum RemovedBy {
     /// The agent.
     Agent,
@@ -59,7 +59,7 @@ pub enum RemovedBy {
 
 /// An entry in the trash.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TrashEntry {
     /// Its id.
     pub id: TrashId,
@@ -96,7 +96,7 @@ pub struct TrashEntry {
 
 /// The totals of the trash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TrashTotals {
     /// The number of entries.
     #[ts(type = "number")]
@@ -108,7 +108,7 @@ pub struct TrashTotals {
 
 /// A page of the trash, newest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TrashPage {
     /// The page.
     pub entries: Vec<TrashEntry>,
@@ -118,7 +118,7 @@ pub struct TrashPage {
 
 /// The trash as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TrashOverview {
     /// The totals of all entries.
     pub totals: TrashTotals,
@@ -129,7 +129,7 @@ pub struct TrashOverview {
 /// A selection of entries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TrashChoice {
     /// The entries with these ids.
     These {
@@ -147,7 +147,7 @@ pub enum TrashChoice {
 /// The action if a restored file's name is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum OnConflict {
     /// Leave both unchanged and report the conflict.
     #[default]
@@ -160,7 +160,7 @@ pub enum OnConflict {
 
 /// A file in the way of a restore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct PresentThing {
     /// Its absolute path.
     pub path: String,
@@ -177,7 +177,7 @@ pub struct PresentThing {
 /// The result of restoring one entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Restored {
     /// It is restored.
     Done {
@@ -213,7 +213,7 @@ pub enum Restored {
 
 /// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TrashRestored {
     /// One per entry, in the order of the request.
     pub outcomes: Vec<Restored>,
@@ -221,7 +221,7 @@ pub struct TrashRestored {
 
 /// The result of a permanent deletion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct EmptyReport {
     /// The totals of the deleted entries.
     pub removed: TrashTotals,
@@ -235,7 +235,7 @@ pub struct EmptyReport {
 /// The preview of an entry in the trash, capped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum TrashLook {
     /// The beginning of a text file.
     Text {
@@ -273,7 +273,7 @@ pub enum TrashLook {
 
 /// An entry in the trash with its preview.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TrashPreview {
     /// The entry.
     pub entry: TrashEntry,
@@ -292,7 +292,7 @@ pub struct TrashPreview {
 /// folders that can be made again (dependencies, build output, caches).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(default)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TrashLimits {
     /// The retention in days; `None` for no limit.
     pub days: Option<u32>,

@@ -6,7 +6,7 @@ use ts_rs::TS;
 
 /// Tokens of one or more model calls. The three input counts are disjoint: their sum is the whole input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Usage {
     /// Input tokens paid in full.
     #[ts(type = "number")]

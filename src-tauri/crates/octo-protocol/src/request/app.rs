@@ -73,7 +73,7 @@ super::domain! {
 
 /// A working proxy configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct ProxyTried {
     /// The server that answered.
     pub host: String,
@@ -81,7 +81,7 @@ pub struct ProxyTried {
 
 /// Information about this Octo.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct About {
     /// The version.
     pub version: String,
@@ -95,7 +95,7 @@ pub struct About {
 
 /// The slash commands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Commands {
     /// The commands, in display order.
     pub commands: Vec<CommandInfo>,
@@ -103,7 +103,7 @@ pub struct Commands {
 
 /// A slash command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct CommandInfo {
     /// Its name without the slash.
     pub name: String,
@@ -121,7 +121,7 @@ pub struct CommandInfo {
 
 /// The profiles a session can start with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Profiles {
     /// Octo's own first, then the person's, by name.
     pub profiles: Vec<ProfileInfo>,
@@ -129,7 +129,7 @@ pub struct Profiles {
 
 /// The result of attaching files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Attached {
     /// Pictures and files, in the order of the request.
     pub blocks: Vec<Block>,
@@ -141,7 +141,7 @@ pub struct Attached {
 
 /// A stored blob.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct BlobRef {
     /// Its hash.
     pub blob: BlobHash,

@@ -59,7 +59,7 @@ super::domain! {
 
 /// The secrets that the agent can type by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SiteSecrets {
     /// The secrets, by site and name.
     pub secrets: Vec<SiteSecret>,
@@ -67,7 +67,7 @@ pub struct SiteSecrets {
 
 /// The browsers of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct FoundBrowsers {
     /// The browsers, in the order in which Octo tries them.
     pub browsers: Vec<FoundBrowser>,
@@ -77,7 +77,7 @@ pub struct FoundBrowsers {
 
 /// The results of the browser check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct BrowserReport {
     /// The checks, in order of dependency.
     pub checks: Vec<BrowserCheck>,
@@ -85,7 +85,7 @@ pub struct BrowserReport {
 
 /// Sites on which the agent may work without asking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct GrantedSites {
     /// The sites, by name.
     pub sites: Vec<GrantedSite>,

@@ -29,7 +29,7 @@ super::domain! {
 
 /// Entries of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct BilledCalls {
     /// The calls, oldest first.
     pub calls: Vec<BilledCall>,
@@ -37,7 +37,7 @@ pub struct BilledCalls {
 
 /// The spending of a period.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SpendingReport {
     /// By day, model and purpose, oldest day first.
     pub lines: Vec<SpendingLine>,

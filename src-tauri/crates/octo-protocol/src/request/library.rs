@@ -148,7 +148,7 @@ super::domain! {
 
 /// The skills visible in a folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Skills {
     /// The folder's own first, then the person's, then Octo's, each group by name.
     pub skills: Vec<SkillCard>,
@@ -156,7 +156,7 @@ pub struct Skills {
 
 /// A `SKILL.md`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillText {
     /// The text.
     pub text: String,
@@ -164,7 +164,7 @@ pub struct SkillText {
 
 /// The result of an export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillExported {
     /// The archive's absolute path.
     pub path: String,
@@ -174,7 +174,7 @@ pub struct SkillExported {
 
 /// The result of an installation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SkillsInstalled {
     /// The installed skills' names.
     pub names: Vec<String>,
@@ -182,7 +182,7 @@ pub struct SkillsInstalled {
 
 /// Folders with other agents' skills.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct OtherSkillFolders {
     /// The folders that contain skills, or are unreadable.
     pub folders: Vec<OtherSkills>,
@@ -190,7 +190,7 @@ pub struct OtherSkillFolders {
 
 /// Octo's suggestions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Suggestions {
     /// Newest first.
     pub suggestions: Vec<SkillSuggestion>,
@@ -198,7 +198,7 @@ pub struct Suggestions {
 
 /// Memories.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Memories {
     /// Newest first.
     pub memories: Vec<MemoryCard>,
@@ -206,7 +206,7 @@ pub struct Memories {
 
 /// SOUL.md and USER.md.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct Persona {
     /// SOUL.md, then USER.md.
     pub files: Vec<PersonaFile>,

@@ -84,7 +84,7 @@ super::domain! {
 
 /// All tasks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TaskCards {
     /// Whether tasks run on schedule at all; see [`crate::TaskSettings`].
     pub at_their_times: Switch,
@@ -96,7 +96,7 @@ pub struct TaskCards {
 
 /// Runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct TaskRuns {
     /// Newest first.
     pub runs: Vec<TaskRun>,
@@ -106,7 +106,7 @@ pub struct TaskRuns {
 
 /// The outcomes of several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct RunTotals {
     /// Finished.
     pub finished: u32,

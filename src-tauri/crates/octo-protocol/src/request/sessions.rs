@@ -229,7 +229,7 @@ super::domain! {
 
 /// A picture from a session's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SessionPicture {
     /// Its media type, detected from its content.
     pub media: String,
@@ -239,7 +239,7 @@ pub struct SessionPicture {
 
 /// A page of the session list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SessionList {
     /// The page.
     pub sessions: Vec<SessionInfo>,
@@ -250,7 +250,7 @@ pub struct SessionList {
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub struct SessionHits {
     /// Matching titles first, then texts; newest session first in each group.
     pub hits: Vec<SessionHit>,
@@ -259,7 +259,7 @@ pub struct SessionHits {
 /// The result of sending a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[ts(export)]
+#[ts(export, export_to = "protocol.ts")]
 pub enum Sent {
     /// It started a turn.
     Started,
