@@ -13,9 +13,6 @@ mod compacting;
 mod confined;
 mod entry;
 mod fallback;
-mod fork;
-mod forking;
-mod forks;
 mod hooked;
 mod idle;
 mod inbox;
@@ -36,6 +33,7 @@ mod runtime;
 mod side_call;
 mod skill_commands;
 mod state;
+mod sub_agent;
 mod tasks;
 mod texts;
 mod turns;
@@ -150,9 +148,9 @@ pub(crate) enum Report {
     /// Files are as at another task, or could not be.
     Arrived(journey::Arrival),
     /// How far a sub-agent is.
-    Fork(forking::ForkNews),
+    Fork(sub_agent::ForkNews),
     /// A sub-agent begins.
-    Lineage(forking::LineageAsked),
+    Lineage(sub_agent::LineageAsked),
     /// The present state has a name.
     Named(journey::Named),
     /// This turn has its place among those that work at once.

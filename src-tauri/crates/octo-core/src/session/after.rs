@@ -13,9 +13,9 @@ mod work;
 
 use super::{
     Report,
-    forking::Heritage,
     idle::Moment,
     state::{Change, Session},
+    sub_agent::Heritage,
     tasks::TurnTask,
 };
 use octo_protocol::{ApiError, Event, Message, Origin, Role, Source, Switch, ToolCall, TurnId};

@@ -6,10 +6,10 @@ pub(crate) use open::OpenCall;
 
 use super::{
     Report,
-    forking::close_card,
     lasting::{Deed, Held},
     ready::{Ready, facts, ready, with_words_of_hooks},
     state::{Change, Running, Session},
+    sub_agent::close_card,
     tasks::goes_on,
     texts,
     turns::Step,

@@ -10,11 +10,11 @@ use super::{
     compacting::Restraint,
     entry::Entrance,
     fallback::Fallback,
-    fork::{Attendance, Forked, Lifeline},
     idle::Pause,
     meter::Seen,
     recovery::recover,
     state::{Change, Patience, Running, Session},
+    sub_agent::{Attendance, Forked, FromParent, Lifeline},
     tasks::Watch,
     turns::Step,
 };
@@ -252,7 +252,7 @@ impl Session {
     }
 
     /// Takes what its parent hands over.
-    fn take_over(&mut self, line: Lifeline) -> super::fork::FromParent {
+    fn take_over(&mut self, line: Lifeline) -> FromParent {
         let Lifeline { kept, looking, granted, allowance, attached, seen } = line;
         self.watch = Watch::beside(looking);
         self.granted_sites = granted;

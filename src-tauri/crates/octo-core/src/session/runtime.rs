@@ -1,6 +1,6 @@
 //! What session actors run on.
 
-use super::{forks::Forks, registry::OpenSessions};
+use super::{registry::OpenSessions, sub_agent::Forks};
 use crate::{
     activity::Board, admission::Admission, base::Base, services::Services, troubles::Troubles, waking::Waking,
 };

@@ -10,13 +10,12 @@ use super::{
     compacting::{Restraint, Swap},
     entry::Entrance,
     fallback::Fallback,
-    fork::Forked,
-    forking::ForksOfTurn,
     idle::Pause,
     journey::Away,
     meter::Seen,
     model_call::{Attempt, ModelCall},
     side_call::SideCall,
+    sub_agent::{Forked, ForksOfTurn},
     tasks::{Ending, TurnTask, Watch},
 };
 use crate::{

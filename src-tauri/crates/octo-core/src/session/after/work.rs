@@ -5,9 +5,8 @@ use crate::{
     builtin::Deed,
     session::{
         Runtime,
-        fork::{Attendance, Progress},
-        forking::{Birth, Heritage, begin, let_rest},
         idle::Moment,
+        sub_agent::{Attendance, Birth, Heritage, Progress, begin, let_rest},
     },
 };
 use futures::future::BoxFuture;

@@ -4,21 +4,19 @@
 //! to end, and tells the parent's actor how far it is: that is the live card, and what makes the parent wait for the
 //! person when the sub-agent does.
 
-mod birth;
-mod summary;
-
-pub(super) use birth::{Birth, Heritage, begin};
-
 use super::{
-    Inbox, Report, Runtime,
-    fork::{Attendance, Progress},
-    skill_commands::PolicyRunner,
-    state::{Change, Session},
-    texts,
+    Attendance, Birth, Heritage, Progress, begin,
+    summary::{output, show, summed_up},
 };
 use crate::{
     models::Companion,
     permission::Ground,
+    session::{
+        Ask, Inbox, Report, Runtime,
+        skill_commands::PolicyRunner,
+        state::{Change, Session},
+        texts,
+    },
     skills::{Fork, ForkModel, Loaded, Manner, SkillAsk, SkillCard, SkillError},
 };
 use futures::future::BoxFuture;
@@ -30,19 +28,18 @@ use octo_store::Inherits;
 use octo_tools::{INSTRUCTIONS_MOST, NoSkills, Outcome, SkillWish, Skills, ToolError, ToolOutput};
 use octo_workspace::Outputs;
 use std::{collections::HashMap, path::PathBuf, sync::Arc};
-use summary::{output, show, summed_up};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 /// The sub-agents of a turn, by the call that started each.
-pub(super) type ForksOfTurn = HashMap<CallId, ForkState>;
+pub(in crate::session) type ForksOfTurn = HashMap<CallId, ForkState>;
 
 /// What a turn knows of a sub-agent.
 #[derive(Default)]
-pub(super) struct ForkState {
+pub(in crate::session) struct ForkState {
     child: Option<SessionId>,
     /// Whether it waits for the person.
-    pub(super) waits: bool,
+    pub(in crate::session) waits: bool,
     /// What of its usage is in the turn's.
     counted: Usage,
 }
@@ -93,7 +90,7 @@ struct SessionSkills {
 
 impl Session {
     /// Skills, for a call of the turn that runs. A sub-agent has none.
-    pub(super) fn skills(&self, ground: Ground) -> Arc<dyn Skills> {
+    pub(in crate::session) fn skills(&self, ground: Ground) -> Arc<dyn Skills> {
         let Some(running) = self.running.as_ref().filter(|_| self.fork.is_none()) else {
             return Arc::new(NoSkills);
         };
@@ -109,7 +106,7 @@ impl Session {
     }
 
     /// A sub-agent begins. The sender is dropped where its turn is over.
-    pub(super) fn tell_lineage(&mut self, asked: LineageAsked) {
+    pub(in crate::session) fn tell_lineage(&mut self, asked: LineageAsked) {
         let LineageAsked { turn, call, reply } = asked;
         let summary = self.summary_of(turn);
         let model = self.model();
@@ -132,7 +129,7 @@ impl Session {
     }
 
     /// A sub-agent's card changes.
-    pub(super) async fn fork_progressed(&mut self, news: ForkNews) -> Result<(), ApiError> {
+    pub(in crate::session) async fn fork_progressed(&mut self, news: ForkNews) -> Result<(), ApiError> {
         let ForkNews { turn, call, view, usage } = news;
         let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else {
             return Ok(());
@@ -152,14 +149,14 @@ impl Session {
     }
 
     /// The mode changed: it is that of the task, so sub-agents that work get it too.
-    pub(super) fn pass_mode_on(&self, mode: Mode) {
+    pub(in crate::session) fn pass_mode_on(&self, mode: Mode) {
         let forks = self.running.iter().flat_map(|running| running.forks.values());
         for child in forks.filter_map(|fork| fork.child) {
             let runtime = self.runtime.clone();
             tokio::spawn(async move {
                 let handle = runtime.open.get(child).await;
                 if let Some(handle) = handle
-                    && let Err(error) = handle.ask(|reply| super::Ask::SetMode(mode, reply)).await
+                    && let Err(error) = handle.ask(|reply| Ask::SetMode(mode, reply)).await
                 {
                     tracing::warn!(session = %child, %error, "a sub-agent keeps its mode");
                 }
@@ -179,7 +176,7 @@ fn less(now: Usage, before: Usage) -> Usage {
 }
 
 /// A call that is over has no sub-agent that works: what its card says of one that did.
-pub(super) fn close_card(view: &mut CallView, status: SubAgentStatus) {
+pub(in crate::session) fn close_card(view: &mut CallView, status: SubAgentStatus) {
     if let Some(ToolView::SubAgent(card)) = &mut view.view
         && !card.status.is_over()
     {
@@ -463,6 +460,6 @@ impl SessionSkills {
 }
 
 /// Lets a sub-agent's session rest: what it left running ends, and what that changed is recorded.
-pub(super) async fn let_rest(runtime: Arc<Runtime>, child: SessionId) {
+pub(in crate::session) async fn let_rest(runtime: Arc<Runtime>, child: SessionId) {
     runtime.open.let_rest(child).await;
 }

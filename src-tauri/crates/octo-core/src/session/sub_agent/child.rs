@@ -4,15 +4,17 @@
 //! with what the parent's turn does. It has one turn. Once that is over it can be read, and nothing more begins in it;
 //! one that an earlier process left open is ended as stopped, for nobody waits for its summary any more.
 
-use super::{
-    attached::Attached,
-    budget::Allowance,
-    calls::OpenCall,
-    meter::Seen,
-    state::{Running, Session},
-    tasks::TurnTask,
+use crate::{
+    builtin::{Client, Deed, Witness},
+    session::{
+        attached::Attached,
+        budget::Allowance,
+        calls::OpenCall,
+        meter::Seen,
+        state::{Running, Session},
+        tasks::TurnTask,
+    },
 };
-use crate::builtin::{Client, Deed, Witness};
 use octo_protocol::{
     ApiError, BilledCall, CallState, Cost, ForkOrigin, Message, Role, SessionId, SessionStatus, ToolCount,
     TurnEnd, TurnId, Usage,
@@ -30,19 +32,19 @@ const LINE: usize = 200;
 
 /// What a sub-agent's session gets from its parent when it begins.
 pub(crate) struct Lifeline {
-    pub(super) kept: FromParent,
+    pub(in crate::session) kept: FromParent,
     /// Where what ended commands changed is looked for: the parent's task waits for that.
-    pub(super) looking: TaskTracker,
+    pub(in crate::session) looking: TaskTracker,
     /// Sites the person granted to the task.
-    pub(super) granted: Vec<String>,
-    pub(super) allowance: Allowance,
-    pub(super) attached: Attached,
-    pub(super) seen: Seen,
+    pub(in crate::session) granted: Vec<String>,
+    pub(in crate::session) allowance: Allowance,
+    pub(in crate::session) attached: Attached,
+    pub(in crate::session) seen: Seen,
 }
 
 /// What a session is as a sub-agent.
-pub(super) struct Forked {
-    pub(super) origin: ForkOrigin,
+pub(in crate::session) struct Forked {
+    pub(in crate::session) origin: ForkOrigin,
     barred: Arc<[String]>,
     /// None once nobody waits for it: after a restart.
     line: Option<Line>,
@@ -69,21 +71,21 @@ pub(crate) enum Attendance {
 /// How far a sub-agent is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Progress {
-    pub(super) status: SessionStatus,
+    pub(in crate::session) status: SessionStatus,
     /// Answers of its model.
-    pub(super) steps: u32,
-    pub(super) tools: Vec<ToolCount>,
-    pub(super) usage: Usage,
-    pub(super) cost: Option<Cost>,
-    pub(super) last_line: String,
+    pub(in crate::session) steps: u32,
+    pub(in crate::session) tools: Vec<ToolCount>,
+    pub(in crate::session) usage: Usage,
+    pub(in crate::session) cost: Option<Cost>,
+    pub(in crate::session) last_line: String,
     /// Whether one of its calls is at work.
-    pub(super) acts: bool,
+    pub(in crate::session) acts: bool,
     /// How its turn ended and its last words, once it has.
-    pub(super) end: Option<(TurnEnd, String)>,
+    pub(in crate::session) end: Option<(TurnEnd, String)>,
 }
 
 impl Progress {
-    pub(super) fn new() -> Self {
+    pub(in crate::session) fn new() -> Self {
         Self {
             status: SessionStatus::Running,
             steps: 0,
@@ -106,7 +108,7 @@ impl Progress {
 
 impl Forked {
     /// Of a stored session, with what its parent handed over if it begins now.
-    pub(super) fn new(stored: StoredFork, line: Option<FromParent>) -> Self {
+    pub(in crate::session) fn new(stored: StoredFork, line: Option<FromParent>) -> Self {
         let barred = NEVER.iter().map(|name| (*name).to_owned()).chain(stored.forbidden).collect();
         let line = line.map(|FromParent { task, summary, told, leave, attendance }| Line {
             task,
@@ -121,28 +123,28 @@ impl Forked {
 }
 
 /// What of a [`Lifeline`] is kept for the session's life.
-pub(super) struct FromParent {
-    pub(super) task: TurnTask,
-    pub(super) summary: String,
-    pub(super) told: watch::Sender<Progress>,
+pub(in crate::session) struct FromParent {
+    pub(in crate::session) task: TurnTask,
+    pub(in crate::session) summary: String,
+    pub(in crate::session) told: watch::Sender<Progress>,
     /// What it may do at Octo's desk without asking. Never stored: after a restart it may nothing.
-    pub(super) leave: DeskLeave,
-    pub(super) attendance: Attendance,
+    pub(in crate::session) leave: DeskLeave,
+    pub(in crate::session) attendance: Attendance,
 }
 
 impl Session {
     /// The session whose task this is: its own, or its parent's.
-    pub(super) fn root(&self) -> SessionId {
+    pub(in crate::session) fn root(&self) -> SessionId {
         self.fork.as_ref().map_or(self.id(), |fork| fork.origin.session)
     }
 
     /// The turn whose task this is.
-    pub(super) fn root_turn(&self, own: TurnId) -> TurnId {
+    pub(in crate::session) fn root_turn(&self, own: TurnId) -> TurnId {
         self.fork.as_ref().map_or(own, |fork| fork.origin.turn)
     }
 
     /// Tools that are refused here, whatever is decided about their calls.
-    pub(super) fn barred(&self) -> Arc<[String]> {
+    pub(in crate::session) fn barred(&self) -> Arc<[String]> {
         self.fork.as_ref().map_or_else(|| Arc::from([]), |fork| fork.barred.clone())
     }
 
@@ -151,17 +153,17 @@ impl Session {
     }
 
     /// What may be done at Octo's desk without asking.
-    pub(super) fn desk_leave(&self) -> DeskLeave {
+    pub(in crate::session) fn desk_leave(&self) -> DeskLeave {
         self.line().map_or(DeskLeave::Ask, |line| line.leave)
     }
 
     /// Whether nobody is there to answer a question.
-    pub(super) fn is_unattended(&self) -> bool {
+    pub(in crate::session) fn is_unattended(&self) -> bool {
         self.line().is_some_and(|line| matches!(line.attendance, Attendance::Nobody(_)))
     }
 
     /// On whose behalf its calls come to Octo's desk.
-    pub(super) fn client(&self) -> Client {
+    pub(in crate::session) fn client(&self) -> Client {
         let turn = self.running.as_ref().map(|running| self.root_turn(running.view.id));
         let witness = match self.line().map(|line| &line.attendance) {
             Some(Attendance::Nobody(told)) => Witness::Told(told.clone()),
@@ -171,17 +173,17 @@ impl Session {
     }
 
     /// The task of a turn that begins or goes on.
-    pub(super) fn turn_task(&self, turn: TurnId) -> TurnTask {
+    pub(in crate::session) fn turn_task(&self, turn: TurnId) -> TurnTask {
         self.line().map_or_else(|| TurnTask::new(self, turn), |line| line.task.clone())
     }
 
     /// What the task of a sub-agent is called: as its parent's turn.
-    pub(super) fn summary_of_parent(&self) -> Option<String> {
+    pub(in crate::session) fn summary_of_parent(&self) -> Option<String> {
         Some(self.line()?.summary.clone())
     }
 
     /// A sub-agent has one turn, and what is of a session for good is its parent's. Fails for one.
-    pub(super) fn must_be_own(&self) -> Result<(), ApiError> {
+    pub(in crate::session) fn must_be_own(&self) -> Result<(), ApiError> {
         match &self.fork {
             Some(fork) => Err(ApiError::new("fork.belongs").arg("title", &fork.origin.title)),
             None => Ok(()),
@@ -193,7 +195,7 @@ impl Session {
     }
 
     /// The model gave an answer.
-    pub(super) fn note_step(&mut self, message: &Message) {
+    pub(in crate::session) fn note_step(&mut self, message: &Message) {
         let text = message.text();
         let Some(progress) = self.progress() else { return };
         progress.steps = progress.steps.saturating_add(1);
@@ -203,14 +205,14 @@ impl Session {
     }
 
     /// A call was taken up, of the tool of this name.
-    pub(super) fn note_call(&mut self, tool: &str) {
+    pub(in crate::session) fn note_call(&mut self, tool: &str) {
         if let Some(progress) = self.progress() {
             progress.called(tool);
         }
     }
 
     /// A model call was billed.
-    pub(super) fn note_bill(&mut self, call: &BilledCall) {
+    pub(in crate::session) fn note_bill(&mut self, call: &BilledCall) {
         let Some(progress) = self.progress() else { return };
         progress.usage += call.usage.unwrap_or_default();
         // One that used nothing, as far as is known, costs nothing.
@@ -219,7 +221,7 @@ impl Session {
     }
 
     /// The turn ended. Its parent hears of it once that is stored.
-    pub(super) fn note_end(&mut self, turn: TurnId, end: &TurnEnd) {
+    pub(in crate::session) fn note_end(&mut self, turn: TurnId, end: &TurnEnd) {
         if self.fork.is_none() {
             return;
         }
@@ -236,7 +238,7 @@ impl Session {
     }
 
     /// Tells the parent what was stored.
-    pub(super) fn tell_parent(&mut self) {
+    pub(in crate::session) fn tell_parent(&mut self) {
         let status = self.info.status;
         let started = |open: &OpenCall| matches!(open.view.state, CallState::Started { .. });
         let acts = self.running.iter().any(|running| running.calls.iter().any(started));
@@ -254,9 +256,10 @@ impl Session {
 
 impl Running {
     /// Whether a sub-agent of this turn waits for the person.
-    pub(super) fn has_waiting_fork(&self) -> bool {
+    pub(in crate::session) fn has_waiting_fork(&self) -> bool {
         self.forks.iter().any(|(call, fork)| {
-            let is_open = |open: &super::calls::OpenCall| open.call.id == *call && open.result.is_none();
+            let is_open =
+                |open: &crate::session::calls::OpenCall| open.call.id == *call && open.result.is_none();
             fork.waits && self.calls.iter().any(is_open)
         })
     }

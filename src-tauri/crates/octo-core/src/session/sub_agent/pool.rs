@@ -1,6 +1,6 @@
 //! Sub-agents of a home: how many work at once, and what those that begin get from their parents.
 
-use super::fork::Lifeline;
+use super::Lifeline;
 use crate::skills::SkillSource;
 use octo_protocol::SessionId;
 use std::{

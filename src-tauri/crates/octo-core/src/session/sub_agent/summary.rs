@@ -1,6 +1,7 @@
 //! What a sub-agent gives back, and what its card shows.
 
-use crate::session::{fork::Progress, texts};
+use super::Progress;
+use crate::session::texts;
 use octo_protocol::{Language, SessionStatus, SubAgentStatus, SubAgentView, ToolView, TurnEnd, words};
 use octo_tools::{Outcome, SUMMARY_MOST, ToolOutput};
 

@@ -1,16 +1,10 @@
 //! How a sub-agent's session comes to be.
 
+use super::{Attendance, FromParent, Lifeline, Progress};
 use crate::{
     clock::now,
     prompt::Surroundings,
-    session::{
-        Runtime,
-        attached::Attached,
-        budget::Allowance,
-        fork::{Attendance, FromParent, Lifeline, Progress},
-        meter::Seen,
-        tasks::TurnTask,
-    },
+    session::{Runtime, attached::Attached, budget::Allowance, meter::Seen, tasks::TurnTask},
 };
 use octo_protocol::{
     ApiError, Block, Effort, ForkOrigin, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Role,
