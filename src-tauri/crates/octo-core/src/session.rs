@@ -4,15 +4,18 @@
 //! [`model_call`] and [`calls`] perform its actions, [`questions`] takes answers, [`inbox`] takes requests
 //! and [`restore`] goes on after a restart.
 
+mod actor;
 mod after;
 mod attached;
 mod background;
-mod budget;
+mod before_call;
 mod calls;
 mod compacting;
 mod confined;
-mod entry;
+mod conversation;
+mod current_turn;
 mod fallback;
+mod grants;
 mod hooked;
 mod idle;
 mod inbox;
@@ -21,8 +24,11 @@ mod journey;
 mod lasting;
 mod meter;
 mod model_call;
+mod observers;
 mod outgoing;
+mod prefix;
 mod questions;
+mod queue;
 mod ready;
 mod recall;
 mod recovery;
@@ -33,27 +39,34 @@ mod runtime;
 mod side_call;
 mod skill_commands;
 mod state;
+mod step;
+mod stop_signal;
 mod sub_agent;
 mod tasks;
 mod texts;
 mod turns;
+mod warmth;
+mod workspace;
 
 use crate::{library::Shelf, live::Live};
+use actor::Actor;
 pub(crate) use background::command_gone;
-pub(crate) use budget::midnight;
-pub(crate) use inbox::{Ask, Reply, Said, Via, sendable};
-pub(crate) use invoked::{AskedCall, asked_call};
+pub(crate) use before_call::midnight;
+pub(crate) use inbox::{Ask, Reply, UserMessage, Via, sendable};
+pub(crate) use invoked::asked_call;
 use octo_protocol::{ApiError, SessionId};
 pub(crate) use recovery::recover;
 pub(crate) use registry::LockedSessions;
 pub(crate) use restore::resumes_at_start;
 pub(crate) use runtime::Runtime;
-use state::{Patience, Session};
+use state::Session;
 use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use tokio::sync::{mpsc, watch};
+use step::StoreRetry;
+use stop_signal::StopSignal;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// How a session is spoken to. Cheap to clone; the actor ends with the application.
@@ -61,7 +74,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct SessionHandle {
     inbox: mpsc::UnboundedSender<Inbox>,
     live: Live,
-    calls: Calls,
+    stop: StopSignal,
     /// Whoever asks something waits in this line, so that what comes first is taken first.
     line: Arc<tokio::sync::Mutex<()>>,
     ended: CancellationToken,
@@ -69,32 +82,6 @@ pub(crate) struct SessionHandle {
 
 /// A place in the line of those who ask a session something: nobody behind it gets ahead.
 pub(crate) struct Place(tokio::sync::OwnedMutexGuard<()>);
-
-/// What reaches an actor also while it waits for room to store something, and so reads no messages.
-#[derive(Clone)]
-pub(crate) struct Calls {
-    /// Stops that were asked for and not taken yet.
-    stops: watch::Sender<u32>,
-    /// The actor is to end.
-    closing: CancellationToken,
-}
-
-impl Calls {
-    fn new() -> Self {
-        Self { stops: watch::Sender::new(0), closing: CancellationToken::new() }
-    }
-
-    /// Waits until a stop is asked for and not taken yet.
-    async fn stop_pressed(&self) {
-        // The sender is ours, so the wait ends with a stop alone.
-        let mut stops = self.stops.subscribe();
-        let _ours = stops.wait_for(|stops| *stops > 0).await;
-    }
-
-    fn stop_taken(&self) {
-        self.stops.send_modify(|stops| *stops = stops.saturating_sub(1));
-    }
-}
 
 /// What reaches the actor.
 pub(crate) enum Inbox {
@@ -124,13 +111,13 @@ pub(crate) enum Report {
     /// A call ended.
     CallEnded(calls::EndedReport),
     /// What was spent before a model call.
-    Budget(budget::BudgetReport),
+    Budget(before_call::BudgetReport),
     /// Of a call beside the conversation.
     Beside(side_call::SideProgress),
     /// Summed-up messages were written out.
     Archived(compacting::ArchiveReport),
     /// A turn finished and nothing waits: what comes after it may begin.
-    Over(after::Over),
+    Over(after::FinishedTurn),
     /// What came after a turn is done with.
     LookedBack(after::LookedBack),
     /// A turn finished and nothing waits: the next message may be guessed.
@@ -148,9 +135,9 @@ pub(crate) enum Report {
     /// Files are as at another task, or could not be.
     Arrived(journey::Arrival),
     /// How far a sub-agent is.
-    Fork(sub_agent::ForkNews),
+    Child(sub_agent::ChildReport),
     /// A sub-agent begins.
-    Lineage(sub_agent::LineageAsked),
+    ParentQuery(sub_agent::ParentQuery),
     /// The present state has a name.
     Named(journey::Named),
     /// This turn has its place among those that work at once.
@@ -162,8 +149,9 @@ impl SessionHandle {
     async fn open(runtime: Arc<Runtime>, id: SessionId) -> Result<Self, ApiError> {
         let live = Live::new(id, runtime.deltas.clone());
         let (inbox, receiver) = mpsc::unbounded_channel();
-        let calls = Calls::new();
-        let session = Session::load(runtime, id, live.clone(), calls.clone(), inbox.clone()).await?;
+        let stop = StopSignal::new();
+        let actor = Actor::new(inbox.clone(), stop.clone());
+        let session = Session::load(runtime, id, live.clone(), actor).await?;
         let ended = CancellationToken::new();
         // Told also when the actor breaks, so that nobody waits for it for ever.
         let end = ended.clone().drop_guard();
@@ -171,7 +159,7 @@ impl SessionHandle {
             run(session, receiver).await;
             drop(end);
         });
-        Ok(Self { inbox, live, calls, line: Arc::default(), ended })
+        Ok(Self { inbox, live, stop, line: Arc::default(), ended })
     }
 
     /// Whether the actor still takes messages.
@@ -222,13 +210,13 @@ impl SessionHandle {
 
     /// Stops the turn that runs, if one does.
     pub(crate) async fn stop(&self) -> Result<(), ApiError> {
-        self.calls.stops.send_modify(|stops| *stops += 1);
+        self.stop.press();
         self.ask(Ask::Stop).await
     }
 
     /// Lets the actor end and waits for it.
     pub(crate) async fn shut_down(&self) {
-        self.calls.closing.cancel();
+        self.stop.close();
         let (done, ended) = tokio::sync::oneshot::channel();
         // One that ends by itself just now is waited for as well: what it holds is given back by then.
         if self.inbox.send(Inbox::Shutdown(done)).is_err() || ended.await.is_err() {
@@ -243,10 +231,10 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
         if !matches!(message, Inbox::Rest(..)) {
             used = Instant::now();
         }
-        session.patience = match &message {
-            Inbox::Ask(_) if session.running.is_none() => Patience::None,
-            Inbox::Ask(_) | Inbox::Report(_) => Patience::Unlimited,
-            Inbox::Shelf(_) | Inbox::Shutdown(_) | Inbox::Rest(..) => Patience::None,
+        let retry = match &message {
+            Inbox::Ask(_) => session.request_retry(),
+            Inbox::Report(_) => StoreRetry::UntilStored,
+            Inbox::Shelf(_) | Inbox::Shutdown(_) | Inbox::Rest(..) => StoreRetry::Never,
         };
         let outcome = match message {
             Inbox::Ask(ask) => session.take(ask).await,
@@ -257,7 +245,7 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
             }
             Inbox::Shutdown(done) => {
                 inbox.close();
-                session.let_go().await;
+                session.let_go(retry).await;
                 // Nobody waiting for the end is no fault.
                 let _nobody = done.send(());
                 return;
@@ -267,7 +255,7 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
                 // Where nobody waits for the answer any more, somebody else may be about to ask something.
                 if reply.send(answer).is_ok() && answer == resting::Answer::Rests {
                     inbox.close();
-                    session.let_go().await;
+                    session.let_go(retry).await;
                     return;
                 }
                 Ok(())
@@ -285,7 +273,7 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
             // of the session goes on from the store.
             tracing::error!(session = %session.id(), %error, "session stopped: it could not be stored");
             inbox.close();
-            session.fault(error).await;
+            session.fault(error, retry).await;
             return;
         }
     }
@@ -307,13 +295,13 @@ impl Session {
             Report::LookedBack(news) => self.looked_back(news).await,
             Report::Idle(pause) => self.idle(pause).await,
             Report::Command(news) => self.command_news(news).await,
-            Report::Wake => self.wake().await,
+            Report::Wake => self.wake(StoreRetry::UntilStored).await,
             Report::StopOverdue(turn) => self.give_up_stopping(turn).await,
             Report::Settled => self.tasks_changed().await,
             Report::Arrived(arrival) => self.arrived(arrival).await,
-            Report::Fork(news) => self.fork_progressed(news).await,
-            Report::Lineage(asked) => {
-                self.tell_lineage(asked);
+            Report::Child(report) => self.child_progressed(report).await,
+            Report::ParentQuery(query) => {
+                self.describe_parent(query);
                 Ok(())
             }
             Report::Named(named) => self.named(named).await,

@@ -10,7 +10,7 @@ pub(crate) use start::Kind;
 
 use crate::{
     library::LOOK,
-    session::{Ask, Runtime, Said, SessionHandle, resumes_at_start, sendable},
+    session::{Ask, Runtime, SessionHandle, UserMessage, resumes_at_start},
     slash::{self, Parsed},
 };
 use octo_protocol::{ApiError, Block, ErrorCode, ModelId, Sent, SessionId};
@@ -102,9 +102,9 @@ impl Sessions {
     }
 
     /// Sends what the person typed: a message, a built-in command, or a skill by its slash.
-    pub(crate) async fn send(&self, session: SessionId, said: Said) -> Result<Sent, ApiError> {
+    pub(crate) async fn send(&self, session: SessionId, said: UserMessage) -> Result<Sent, ApiError> {
         let handle = self.open(session).await?;
-        if said.via.is_none() {
+        if said.is_from_window() {
             self.runtime.services.browser.person_acted();
         }
         let place = handle.queue().await;
@@ -115,15 +115,15 @@ impl Sessions {
         if let Some(shelf) = &shelf {
             handle.shelve(Arc::clone(shelf));
         }
-        let Parsed::Unknown { name, near } = slash::parse(&said.blocks) else {
+        let Parsed::Unknown { name, near } = slash::parse(said.blocks()) else {
             return handle.ask_from(place, |reply| Ask::Send(said, reply)).await;
         };
         let Some(shelf) = shelf else {
             return Err(ApiError::new("skills.unreadable").arg("path", &info.folder));
         };
-        match shelf.called(&said.blocks, &name, &near, &info.profile) {
+        match shelf.called(said.blocks(), &name, &near, &info.profile) {
             Ok(wish) => {
-                let typed = Said { blocks: sendable(said.blocks)?, ..said };
+                let typed = said.sendable()?;
                 handle.ask_from(place, |reply| Ask::Invoke(typed, wish, reply)).await
             }
             // Answered here: no model is asked about a slip of the pen.
@@ -138,7 +138,7 @@ impl Sessions {
         typed: Vec<Block>,
         wish: SkillWish,
     ) -> Result<Sent, ApiError> {
-        let typed = Said::in_window(sendable(typed)?);
+        let typed = UserMessage::in_window(typed).sendable()?;
         self.runtime.services.browser.person_acted();
         self.open(session).await?.ask(|reply| Ask::Invoke(typed, wish, reply)).await
     }

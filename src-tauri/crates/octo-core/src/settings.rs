@@ -77,7 +77,7 @@ impl LiveSettings {
         self.services.browser.secrets().follow(&settings.site_secrets);
         self.runtime.admission.set_limit(settings.live_turns.effective());
         self.base.prefer(settings);
-        self.runtime.forks.slots.look_again();
+        self.runtime.forks.limit_changed();
         Ok(())
     }
 

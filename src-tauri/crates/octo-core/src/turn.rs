@@ -18,7 +18,7 @@ mod tests;
 
 use batch::Batch;
 pub use batch::{Order, Settle};
-use octo_protocol::CallId;
+use octo_protocol::{CallId, ToolCall};
 use std::collections::HashMap;
 
 /// How far a turn may go by itself.
@@ -71,6 +71,13 @@ pub struct CallKey {
     pub tool: String,
     /// The argument text as the model wrote it.
     pub arguments: String,
+}
+
+impl CallKey {
+    /// The key of a call.
+    pub fn of(call: &ToolCall) -> Self {
+        Self { tool: call.name.clone(), arguments: call.arguments.clone() }
+    }
 }
 
 /// What happened.

@@ -176,7 +176,7 @@ impl Talk<'_> {
         for file in files {
             blocks.push(self.fetch(session, file).await?);
         }
-        let via = Via { service: self.chat.service, letter };
+        let via = Via::new(self.chat.service, letter);
         let renames = matches!(slash::parse(&blocks), Parsed::Command(Command::Rename(_)));
         // While files came somebody may have been shut out.
         let chat = self.chat.key;

@@ -3,7 +3,7 @@
 use super::ChatBridge;
 use crate::{
     attachments::attach_files,
-    session::{Said, Via},
+    session::{UserMessage, Via},
     sessions::Kind,
 };
 use octo_protocol::{ApiError, Block, ChatAccount, Sent, SessionId, SessionInfo};
@@ -33,7 +33,7 @@ impl ChatBridge {
         blocks: Vec<Block>,
         via: Via,
     ) -> Result<Sent, ApiError> {
-        self.sessions.send(session, Said { blocks, via: Some(via) }).await
+        self.sessions.send(session, UserMessage::in_chat(blocks, via)).await
     }
 
     /// Whether a session can be begun in a chat now: there is a model, and the folder.

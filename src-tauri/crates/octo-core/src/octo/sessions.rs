@@ -3,7 +3,7 @@
 use super::{Octo, json};
 use crate::{
     attachments,
-    session::{Ask, Said},
+    session::{Ask, UserMessage},
     sessions::{Kind, unknown_session},
 };
 use octo_protocol::{
@@ -54,7 +54,7 @@ impl Octo {
                 json(page?)
             }
             SessionRequest::Send(call) => {
-                json(self.sessions.send(call.session, Said::in_window(call.blocks)).await?)
+                json(self.sessions.send(call.session, UserMessage::in_window(call.blocks)).await?)
             }
             SessionRequest::Stop(call) => done(self.sessions.stop(call.session).await),
             SessionRequest::StopCommand(call) => {

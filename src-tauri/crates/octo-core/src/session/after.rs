@@ -11,13 +11,7 @@
 
 mod work;
 
-use super::{
-    Report,
-    idle::Moment,
-    state::{Change, Session},
-    sub_agent::Heritage,
-    tasks::TurnTask,
-};
+use super::{Report, state::Session, step::Step, tasks::TurnTask, warmth::Moment};
 use octo_protocol::{ApiError, Event, Message, Origin, Role, Source, Switch, ToolCall, TurnId};
 use octo_tools::INVOKE_SKILL;
 use serde::Deserialize;
@@ -69,7 +63,7 @@ impl Course {
                 }
                 continue;
             }
-            course.answers = course.answers.saturating_add(1);
+            course.answered();
             if skills.next().is_some() {
                 course.invoked();
             }
@@ -82,7 +76,13 @@ impl Course {
         self.answers
     }
 
-    fn invoked(&mut self) {
+    /// Its model gave an answer.
+    pub(super) fn answered(&mut self) {
+        self.answers = self.answers.saturating_add(1);
+    }
+
+    /// A call of its model invoked a skill.
+    pub(super) fn invoked(&mut self) {
         if self.skills == Skills::None {
             self.skills = Skills::ByModel;
         }
@@ -99,12 +99,18 @@ fn called(call: &ToolCall) -> Option<String> {
 }
 
 /// A turn that finished.
-pub(crate) struct Over {
-    pub(super) turn: TurnId,
-    pub(super) course: Course,
-    pub(super) task: TurnTask,
+pub(crate) struct FinishedTurn {
+    turn: TurnId,
+    course: Course,
+    task: TurnTask,
     /// What that task is called.
-    pub(super) summary: String,
+    summary: String,
+}
+
+impl FinishedTurn {
+    pub(super) fn new(turn: TurnId, course: Course, task: TurnTask, summary: String) -> Self {
+        Self { turn, course, task, summary }
+    }
 }
 
 /// What a session does after its turns.
@@ -172,26 +178,12 @@ pub(crate) struct LookedBack {
 }
 
 impl Session {
-    /// The model of the turn that runs gave an answer.
-    pub(super) fn note_answer(&mut self) {
-        if let Some(running) = &mut self.running {
-            running.course.answers = running.course.answers.saturating_add(1);
-        }
-    }
-
-    /// A call of the turn that runs invoked a skill.
-    pub(super) fn note_skill(&mut self) {
-        if let Some(running) = &mut self.running {
-            running.course.invoked();
-        }
-    }
-
     /// A turn finished: begins to look back at it, where there is reason to.
-    pub(super) async fn look_back(&mut self, over: Over) -> Result<(), ApiError> {
-        let Over { turn, course, task, summary } = over;
+    pub(super) async fn look_back(&mut self, finished: FinishedTurn) -> Result<(), ApiError> {
+        let FinishedTurn { turn, course, task, summary } = finished;
         let aims = self.aims(course);
-        let is_alone = self.running.is_none() && self.away.is_none() && self.queue.is_empty();
-        let (Some(model), Some(last)) = (self.model(), self.context.last().map(|last| last.id)) else {
+        let is_alone = !self.turn.is_running() && !self.restoring.is_under_way() && self.queue.is_empty();
+        let (Some(model), Some(last)) = (self.model(), self.conversation.last().map(|last| last.id)) else {
             return Ok(());
         };
         if aims.is_empty() || self.info.source != Source::Window {
@@ -205,30 +197,13 @@ impl Session {
         }
         // What cannot be looked up now is not worth ending a session for.
         let Ok(false) = self.is_over_budget().await else { return Ok(()) };
-        let calls = Calls { way: self.ending.child_token(), end: self.ending.child_token() };
+        let calls = Calls { way: self.actor.child_token(), end: self.actor.child_token() };
         let memory = if aims.contains(&Aim::Remember) { Memory::Owed } else { Memory::UpToDate };
         self.after.work = Some(Work { turn, memory, calls: calls.clone() });
-        let look = Look {
-            runtime: self.runtime.clone(),
-            parent: self.info.clone(),
-            turn,
-            model,
-            last,
-            folder: self.folder.clone(),
-            drafts: self.scratch.join("drafts"),
-            calls,
-            heritage: Heritage {
-                task,
-                summary,
-                looking: self.watch.looking(),
-                granted: Vec::new(),
-                allowance: self.allowance.clone(),
-                attached: self.attached,
-                seen: self.seen.clone(),
-            },
-        };
+        let state = self.parent_state(task, summary, Vec::new());
+        let look = Look::new(self, turn, (model, last), state, calls);
         let (looking, report) = (look.run(aims), self.reporter());
-        tokio::spawn(async move { report(Report::LookedBack(looking.await)) });
+        tokio::spawn(async move { report.send(Report::LookedBack(looking.await)) });
         Ok(())
     }
 
@@ -254,19 +229,19 @@ impl Session {
         if self.after.work.as_ref().is_some_and(|work| work.turn == turn) {
             self.after.work = None;
             self.after.memory = memory;
-            if self.running.is_none() {
+            if !self.turn.is_running() {
                 if let Some(since) = warm_since {
-                    self.pause.cache_used_at(since);
+                    self.warmth.cache_used_at(since);
                 }
                 self.begin_pause();
             }
         }
-        let notes = remembered.into_iter().map(|file| {
+        let mut step = Step::default();
+        for file in remembered {
             let note = ApiError::new("memory.remembered").arg("file", file);
-            Change::Event(Event::CommandAnswered { note })
-        });
-        let notes = notes.collect();
-        self.commit(notes).await
+            step.event(Event::CommandAnswered { note });
+        }
+        self.finish(step).await
     }
 }
 
@@ -296,7 +271,7 @@ mod tests {
     #[test]
     fn what_a_turn_did_is_read_off_its_own_messages() {
         let (turn, other) = (TurnId::new(), TurnId::new());
-        let slash = asked_call(turn, &SkillWish { name: "tidy".into(), task: String::new() }).message;
+        let slash = asked_call(turn, &SkillWish { name: "tidy".into(), task: String::new() }).0;
         let with = |answers, skills| Course { answers, skills };
         for (messages, expected) in [
             (vec![], Course::default()),

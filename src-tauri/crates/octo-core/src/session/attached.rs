@@ -1,9 +1,6 @@
 //! How pictures and documents go to the model: as they are, or by name once the provider refused them.
 
-use super::{
-    state::{Change, Session},
-    turns::Step,
-};
+use super::{state::Session, step::Step};
 use octo_llm::{ErrorClass, ProviderError};
 use octo_protocol::{ApiError, Block, Event};
 
@@ -23,7 +20,7 @@ impl Session {
     /// chosen or the session is opened anew; then it is tried as it is once more.
     pub(super) fn leaves_attached_out(&mut self, error: &ProviderError, step: &mut Step) -> bool {
         let shown = self.attached == Attached::Shown
-            && self.context.iter().any(|message| {
+            && self.conversation.iter().any(|message| {
                 message.blocks.iter().any(|block| match block {
                     Block::Image { .. } | Block::Document { .. } => true,
                     Block::ToolResult(result) => !result.images.is_empty(),
@@ -41,7 +38,7 @@ impl Session {
         }
         self.attached = Attached::Named;
         let note = ApiError::new("attach.refused").detail(&error.message);
-        step.changes.push(Change::Event(Event::CommandAnswered { note }));
+        step.event(Event::CommandAnswered { note });
         true
     }
 }

@@ -14,17 +14,17 @@
 mod notice;
 
 use super::{
-    Inbox, Reply, Report,
-    state::{Change, Session},
-    turns::{Began, Step},
+    Reply, Report,
+    state::Session,
+    step::{Step, StoreRetry},
+    turns::Began,
 };
 use crate::turn::Input;
 use octo_protocol::{
     ApiError, BackgroundCommand, Block, CallId, CommandState, ErrorCode, Event, Origin, Role, TurnEnd, TurnId,
 };
-use octo_shell::{Listener, News};
-use std::{collections::HashMap, sync::Arc, time::Duration};
-use tokio::sync::mpsc;
+use octo_shell::News;
+use std::{collections::HashMap, time::Duration};
 
 /// How long ends are gathered before a turn begins by itself: what was waited for often ends together.
 const GATHER: Duration = Duration::from_millis(300);
@@ -69,7 +69,7 @@ impl Background {
     }
 
     /// Whether one of them has not ended.
-    fn go_on(&self) -> bool {
+    pub(super) fn go_on(&self) -> bool {
         self.commands.iter().any(|command| !command.state.is_over())
     }
 
@@ -103,6 +103,41 @@ impl Background {
         }
     }
 
+    /// Whether this command has not ended.
+    pub(super) fn is_running(&self, handle: &str) -> bool {
+        self.commands.iter().any(|command| command.handle == handle && !command.state.is_over())
+    }
+
+    /// Takes the ends that the model was not told of, in their order.
+    fn take_untold(&mut self) -> Vec<BackgroundCommand> {
+        let (mut untold, rest): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.commands).into_iter().partition(|command| self.is_untold(command));
+        self.commands = rest;
+        untold.sort_by_key(|command| command.ended_at);
+        untold
+    }
+
+    /// The result of a call tells this end.
+    fn tell_by(&mut self, command: &BackgroundCommand, call: CallId) {
+        self.in_hand.insert(command.handle.clone(), call);
+    }
+
+    /// Ends that the result of a call told are told; whether there were any.
+    fn told_by(&mut self, call: CallId) -> bool {
+        let Self { commands, in_hand, .. } = self;
+        let before = commands.len();
+        commands.retain(|command| in_hand.get(&command.handle) != Some(&call));
+        in_hand.retain(|_, by| *by != call);
+        commands.len() < before
+    }
+
+    /// The result of a call will tell no end; whether it would have.
+    fn untold_by(&mut self, call: CallId) -> bool {
+        let before = self.in_hand.len();
+        self.in_hand.retain(|_, by| *by != call);
+        self.in_hand.len() < before
+    }
+
     /// A turn begins.
     pub(super) fn turn_began(&mut self, began: Began) {
         self.alone = match began {
@@ -126,11 +161,6 @@ impl Background {
 }
 
 impl Session {
-    /// Whether a command of the session's goes on in the background.
-    pub(super) fn has_commands(&self) -> bool {
-        self.background.go_on()
-    }
-
     /// The shell tells what becomes of a command.
     pub(super) async fn command_news(&mut self, news: News) -> Result<(), ApiError> {
         if let News::Reported { command, .. } | News::Ended(command) = &news {
@@ -139,7 +169,7 @@ impl Session {
         match news {
             News::Stands(command) => self.background.put(command),
             News::Reported { command, by } => {
-                self.background.in_hand.insert(command.handle.clone(), by);
+                self.background.tell_by(&command, by);
                 self.background.put(command);
             }
             News::Ended(command) => self.background.put(command),
@@ -148,24 +178,18 @@ impl Session {
     }
 
     async fn commands_changed(&mut self) -> Result<(), ApiError> {
-        let step = Step { changes: vec![Change::Event(self.background.event())], jobs: Vec::new() };
+        let step = Step::default().with(self.background.event());
         self.feed_with(Input::Queued(self.waiting()), step).await?;
         if self.may_wake() {
-            let (report, ending) = (self.reporter(), self.ending.clone());
+            let (report, ending) = (self.reporter(), self.actor.ended());
             tokio::spawn(async move {
                 tokio::select! {
-                    () = tokio::time::sleep(GATHER) => report(Report::Wake),
-                    () = ending.cancelled() => {}
+                    () = tokio::time::sleep(GATHER) => report.send(Report::Wake),
+                    () = ending => {}
                 }
             });
         }
         Ok(())
-    }
-
-    /// Whether a command goes on in the background.
-    pub(super) fn is_in_background(&self, handle: &str) -> bool {
-        let mut commands = self.background.commands.iter();
-        commands.any(|command| command.handle == handle && !command.state.is_over())
     }
 
     /// How much waits for the turn's next step: the person's messages, and ends of commands.
@@ -174,56 +198,46 @@ impl Session {
     }
 
     fn may_wake(&self) -> bool {
-        self.running.is_none()
-            && self.fork.is_none()
-            && self.away.is_none()
+        !self.turn.is_running()
+            && self.sub_agent.is_none()
+            && !self.restoring.is_under_way()
             && self.background.wakes()
-            && self.folder.is_dir()
+            && self.workspace.has_folder()
     }
 
     /// Ends of commands were gathered: a turn begins, if none did meanwhile.
-    pub(super) async fn wake(&mut self) -> Result<(), ApiError> {
-        if self.may_wake() { self.begin_by_itself().await } else { Ok(()) }
+    pub(super) async fn wake(&mut self, retry: StoreRetry) -> Result<(), ApiError> {
+        if self.may_wake() { self.begin_with_what_waits(Began::ByItself, retry).await } else { Ok(()) }
     }
 
     /// Puts the ends the model was not told of into the conversation, as one message.
     pub(super) fn tell_ends(&mut self, turn: TurnId, step: &mut Step) {
-        let (mut told, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut self.background.commands)
-            .into_iter()
-            .partition(|command| self.background.is_untold(command));
-        self.background.commands = kept;
+        let told = self.background.take_untold();
         if told.is_empty() {
             return;
         }
-        told.sort_by_key(|command| command.ended_at);
         let text = notice::of(&told);
         let block = Block::CommandsEnded { commands: told, text };
         let message = self.message(turn, Role::User, Origin::Octo, vec![block]);
-        self.add_message(message, &mut step.changes);
-        step.changes.push(Change::Event(self.background.event()));
+        self.add_message(message, step);
+        step.event(self.background.event());
     }
 
     /// A call has its result: ends it told of are told, in the same transaction.
     pub(super) fn ends_told_by(&mut self, call: CallId, step: &mut Step) {
-        let Background { commands, in_hand, .. } = &mut self.background;
-        let before = commands.len();
-        commands.retain(|command| in_hand.get(&command.handle) != Some(&call));
-        in_hand.retain(|_, by| *by != call);
-        if commands.len() < before {
-            step.changes.push(Change::Event(self.background.event()));
+        if self.background.told_by(call) {
+            step.event(self.background.event());
         }
     }
 
     /// A call ended whose result nobody takes: ends it would have told of are told otherwise.
     pub(super) async fn ends_untold_by(&mut self, call: CallId) -> Result<(), ApiError> {
-        let before = self.background.in_hand.len();
-        self.background.in_hand.retain(|_, by| *by != call);
-        if self.background.in_hand.len() == before { Ok(()) } else { self.commands_changed().await }
+        if self.background.untold_by(call) { self.commands_changed().await } else { Ok(()) }
     }
 
     /// The person stops a command. Its end is heard of as every other.
     pub(super) fn stop_command(&self, handle: String, reply: Reply<()>) {
-        let shell = self.shell.clone();
+        let shell = self.workspace.shell().clone();
         // It may take a second or two until the command obeys.
         tokio::spawn(async move {
             let stopped = shell.stop(&handle).await;
@@ -236,15 +250,7 @@ impl Session {
         if self.background.commands == stored {
             return Ok(());
         }
-        self.commit(vec![Change::Event(self.background.event())]).await
-    }
-
-    /// Where a command that ends is heard of.
-    pub(super) fn listener(inbox: &mpsc::UnboundedSender<Inbox>) -> Listener {
-        let inbox = inbox.clone();
-        Arc::new(move |news| {
-            let _gone = inbox.send(Inbox::Report(Box::new(Report::Command(news))));
-        })
+        self.finish(Step::once().with(self.background.event())).await
     }
 }
 

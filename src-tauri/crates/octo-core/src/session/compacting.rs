@@ -3,21 +3,20 @@
 
 use super::{
     Report,
-    budget::Next,
+    before_call::{Gate, Next},
     model_call::jitter,
-    outgoing::{Said, To},
+    outgoing::RequestMessages,
     side_call::{Aim, SideAnswer},
-    state::{Change, Session},
-    turns::Step,
+    state::Session,
+    step::{Change, Step},
 };
 use crate::{
-    compaction::{self, Archived, Cut, HeldBack, NoSummary, Summary},
+    compaction::{self, Archived, Cut, HeldBack, NoSummary, Size, Summary},
     pairing::paired,
-    turn::Input,
 };
-use octo_llm::{ErrorClass, FinishReason, ProviderError, RetryPolicy};
+use octo_llm::{ErrorClass, ProviderError, RetryPolicy};
 use octo_protocol::{
-    ApiError, Block, CompactionLimit, Event, Message, MessageId, NoticeKind, Origin, Role, TurnId,
+    ApiError, Block, CompactionLimit, Event, Message, MessageId, NoticeKind, Origin, Role, TurnId, Usage,
 };
 use octo_workspace::Archives;
 use std::time::Duration;
@@ -68,7 +67,7 @@ pub(super) enum Cause {
 }
 
 /// A compaction whose summary is there and whose archive is being written.
-pub(super) struct Swap {
+struct Swap {
     id: MessageId,
     compacting: Box<Compacting>,
     summary: Summary,
@@ -80,16 +79,71 @@ pub(crate) struct ArchiveReport {
     outcome: Result<Archived, String>,
 }
 
+/// How large a session's conversation is, and when it is compacted.
+pub(super) struct Compaction {
+    size: Size,
+    swap: Option<Swap>,
+    restraint: Restraint,
+}
+
 /// When to leave compacting alone.
 #[derive(Default)]
-pub(super) struct Restraint {
+struct Restraint {
     calls_since: Option<u32>,
     not_below: u64,
 }
 
+impl Compaction {
+    /// Of a conversation of this size.
+    pub(super) fn new(size: Size) -> Self {
+        Self { size, swap: None, restraint: Restraint::default() }
+    }
+
+    /// A model answered a conversation of so many messages.
+    pub(super) fn answered(&mut self, usage: Option<Usage>, messages: usize) {
+        self.size.answered(usage, messages);
+        self.restraint.answered();
+    }
+
+    /// The conversation is another one, of this estimated size.
+    pub(super) fn replaced(&mut self, tokens: u64, messages: usize) {
+        self.size.estimated(tokens, messages);
+    }
+
+    /// Whether a summary is there whose archive is being written.
+    pub(super) fn is_swapping(&self) -> bool {
+        self.swap.is_some()
+    }
+
+    /// Drops a summary whose archive is being written; whether there was one.
+    pub(super) fn cancel(&mut self) -> bool {
+        self.swap.take().is_some()
+    }
+
+    fn take(&mut self, report: &ArchiveReport) -> Option<(Box<Compacting>, Summary)> {
+        let Swap { compacting, summary, .. } = self.swap.take_if(|swap| swap.id == report.id)?;
+        Some((compacting, summary))
+    }
+
+    /// A summary took the place of earlier messages. Whether the conversation is much smaller than before.
+    fn compacted(&mut self, before: u64, tokens: u64, messages: usize) -> bool {
+        self.size.estimated(tokens, messages);
+        self.restraint = Restraint { calls_since: Some(0), not_below: 0 };
+        let is_useless = tokens > before / 100 * USELESS;
+        if is_useless {
+            self.restraint.not_below = tokens / 100 * GROWN;
+        }
+        !is_useless
+    }
+
+    /// Compacting a conversation of this size failed.
+    fn failed(&mut self, size: u64) {
+        self.restraint.not_below = size / 100 * GROWN;
+    }
+}
+
 impl Restraint {
-    /// A model's answer came.
-    pub(super) fn answered(&mut self) {
+    fn answered(&mut self) {
         self.calls_since = self.calls_since.map(|calls| calls.saturating_add(1));
     }
 
@@ -105,44 +159,34 @@ impl Session {
             return false;
         }
         let size = self.context_size();
-        if size < self.compaction_limit() || self.restraint.forbids(size) {
+        if size < self.compaction_limit() || self.compaction.restraint.forbids(size) {
             return false;
         }
-        let Some(cut) = compaction::cut(&self.context, HeldBack::Nothing) else { return false };
+        let Some(cut) = compaction::cut(&self.conversation, HeldBack::Nothing) else { return false };
         self.begin_compaction(cut, HeldBack::Nothing, Cause::Size, Try::default(), step);
         true
     }
 
     /// The provider says that the conversation is too long: begins a compaction that can be sent; whether it could.
     pub(super) fn compacts_overflow(&mut self, error: ApiError, step: &mut Step) -> bool {
-        let Some(cut) = compaction::cut(&self.context, HeldBack::LastStep) else { return false };
+        let Some(cut) = compaction::cut(&self.conversation, HeldBack::LastStep) else { return false };
         self.begin_compaction(cut, HeldBack::LastStep, Cause::Overflow(error), Try::default(), step);
         true
     }
 
     /// Compacts between turns, where there is anything to sum up.
     pub(super) fn compact_idle(&mut self, step: &mut Step) {
-        if self.restraint.forbids(self.context_size()) {
+        if self.compaction.restraint.forbids(self.context_size()) {
             return;
         }
-        if let Some(cut) = compaction::cut(&self.context, HeldBack::Nothing) {
+        if let Some(cut) = compaction::cut(&self.conversation, HeldBack::Nothing) {
             self.begin_compaction(cut, HeldBack::Nothing, Cause::Idle, Try::default(), step);
         }
     }
 
     /// What the conversation takes in the model's window, in tokens.
     pub(super) fn context_size(&self) -> u64 {
-        self.size.now(&self.context, self.fixed_size())
-    }
-
-    /// What tools and system prompt take, estimated, in tokens.
-    pub(super) fn fixed_size(&self) -> u64 {
-        let tools: usize = self
-            .tools
-            .iter()
-            .map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len())
-            .sum();
-        (tools + self.system.len()) as u64 / 4
+        self.compaction.size.now(&self.conversation, self.prefix.tokens())
     }
 
     /// The size from which the conversation is compacted.
@@ -163,23 +207,22 @@ impl Session {
         Try { failed, pause }: Try,
         step: &mut Step,
     ) {
-        let (size, messages) = (self.context_size(), self.context.len());
+        let (size, messages) = (self.context_size(), self.conversation.len());
         let compacting = Compacting { cut, cause, held_back, size, messages, failed };
         let mut messages: Vec<Message> =
-            paired(self.context.get(..cut.sent).unwrap_or(&self.context)).into_owned();
+            paired(self.conversation.get(..cut.sent).unwrap_or(&self.conversation)).into_owned();
         let notice = Block::Notice {
             kind: NoticeKind::Compaction,
             text: compaction::INSTRUCTION.trim_end().to_owned(),
         };
         messages.push(self.message(self.newest_turn(), Role::User, Origin::Octo, vec![notice]));
-        let said = Said { messages, vanishing: 1, max_output: Some(LONGEST_ANSWER), to: To::Session };
-        step.changes.push(Change::Event(Event::CompactionStarted));
-        self.call_beside(Aim::Compaction(Box::new(compacting)), said, pause, step);
+        let request = RequestMessages::passing(messages, LONGEST_ANSWER);
+        step.event(Event::CompactionStarted);
+        self.call_beside(Aim::Compaction(Box::new(compacting)), request, pause, step);
     }
 
     fn newest_turn(&self) -> TurnId {
-        let running = self.running.as_ref().map(|running| running.view.id);
-        running.or(self.context.last().map(|last| last.turn)).unwrap_or_default()
+        self.turn.id().or(self.conversation.last().map(|last| last.turn)).unwrap_or_default()
     }
 
     /// The model answered the instruction.
@@ -189,9 +232,9 @@ impl Session {
         answer: Result<SideAnswer, ProviderError>,
         step: &mut Step,
     ) {
-        let read = answer.map(|answer| match (answer.finish, compaction::read(&answer.text, answer.calls)) {
-            (FinishReason::Stop, read) => read,
-            (FinishReason::Length | FinishReason::Refused, _) => Err(NoSummary::Cut),
+        let read = answer.map(|answer| match answer.complete() {
+            Some((text, calls)) => compaction::read(text, calls),
+            None => Err(NoSummary::Cut),
         });
         match read {
             Ok(Ok(summary)) => self.write_archive(compacting, summary, step),
@@ -211,7 +254,7 @@ impl Session {
                     (Cause::Overflow(_) | Cause::Size, HeldBack::LastStep) => Some(HeldBack::Half),
                     (_, HeldBack::LastStep | HeldBack::Half) => None,
                 };
-                let cut = again.and_then(|again| Some((again, compaction::cut(&self.context, again)?)));
+                let cut = again.and_then(|again| Some((again, compaction::cut(&self.conversation, again)?)));
                 match cut {
                     Some((again, cut)) => {
                         self.begin_compaction(cut, again, compacting.cause, Try::default(), step);
@@ -238,12 +281,12 @@ impl Session {
 
     fn write_archive(&mut self, compacting: Box<Compacting>, summary: Summary, step: &mut Step) {
         let id = MessageId::new();
-        let messages: Vec<Message> = self.context.iter().take(compacting.cut.summed).cloned().collect();
+        let messages: Vec<Message> = self.conversation.iter().take(compacting.cut.summed).cloned().collect();
         let (title, for_archive) = (self.info.title.clone(), summary.clone());
         let archives = Archives::new(self.runtime.base.paths.archives(self.id()));
         let report = self.reporter();
-        self.swap = Some(Swap { id, compacting, summary });
-        step.jobs.push(Box::new(move |_| {
+        self.compaction.swap = Some(Swap { id, compacting, summary });
+        step.job(move |_| {
             let writing = tokio::task::spawn_blocking(move || {
                 let earlier = archives.list();
                 let at = jiff::Timestamp::now().to_string();
@@ -255,14 +298,14 @@ impl Session {
                     Ok(outcome) => outcome.map_err(|error| error.to_string()),
                     Err(error) => Err(error.to_string()),
                 };
-                report(Report::Archived(ArchiveReport { id, outcome }));
+                report.send(Report::Archived(ArchiveReport { id, outcome }));
             });
-        }));
+        });
     }
 
     /// The archive is written: the context is swapped in one transaction, and the turn goes on.
     pub(super) async fn archived(&mut self, report: ArchiveReport) -> Result<(), ApiError> {
-        let Some(Swap { compacting, summary, .. }) = self.swap.take_if(|swap| swap.id == report.id) else {
+        let Some((compacting, summary)) = self.compaction.take(&report) else {
             // Nothing left the context meanwhile: the next summary must not name it.
             if let Ok(archived) = report.outcome {
                 let archives = Archives::new(self.runtime.base.paths.archives(self.id()));
@@ -272,10 +315,10 @@ impl Session {
         };
         let mut step = Step::default();
         match report.outcome {
-            Ok(archived) if self.context.len() == compacting.messages => {
+            Ok(archived) if self.conversation.len() == compacting.messages => {
                 self.swap_context(&compacting, &summary, &archived, &mut step);
-                if self.running.is_some() {
-                    self.call_within_budget(Next::Call, &mut step);
+                if self.turn.is_running() {
+                    self.before_call(Gate::Budget, Next::Call, &mut step);
                 }
             }
             Ok(_) => self.compaction_failed(*compacting, ApiError::new("compaction.overtaken"), &mut step),
@@ -297,47 +340,39 @@ impl Session {
         let summed = compacting.cut.summed;
         let blocks = vec![self.surroundings_notice(), compaction::block(summary, summed, archived)];
         let message = self.message(self.newest_turn(), Role::User, Origin::Octo, blocks);
-        step.changes.push(Change::Event(Event::MessageAdded { message: message.clone() }));
-        // What the turn's task is called stands in what leaves now.
-        let called = self.running.as_ref().map(|running| self.summary_of(running.view.id));
-        if let Some(running) = &mut self.running {
-            running.summary = called;
+        step.event(Event::MessageAdded { message: message.clone() });
+        // The person's message of the turn may leave now.
+        if let Some(turn) = self.turn.id() {
+            let request = self.summary_of(turn);
+            if let Some(turn) = self.turn.get_mut() {
+                turn.keep_summary(request);
+            }
         }
-        let kept = self.context.split_off(summed.min(self.context.len()));
-        self.context = std::iter::once(message).chain(kept).collect();
-        let ids = self.context.iter().map(|message| message.id).collect();
-        step.changes.push(Change::NewContext(ids));
-        let tokens = self.fixed_size() + self.context.iter().map(compaction::estimate).sum::<u64>();
-        self.size.estimated(tokens, self.context.len());
-        self.restraint = Restraint { calls_since: Some(0), not_below: 0 };
-        if tokens > compacting.size / 100 * USELESS {
+        self.conversation.replace_start(summed, message);
+        step.change(Change::NewContext(self.conversation.ids()));
+        let tokens = self.prefix.tokens() + self.conversation.tokens();
+        if !self.compaction.compacted(compacting.size, tokens, self.conversation.len()) {
             tracing::warn!(session = %self.id(), before = compacting.size, tokens, "a compaction did not shrink");
-            self.restraint.not_below = tokens / 100 * GROWN;
         }
-        step.changes.push(Change::Event(Event::ContextCompacted { tokens }));
+        step.event(Event::ContextCompacted { tokens });
     }
 
     /// Nothing was swapped. The turn goes on with what there is, where it can.
     fn compaction_failed(&mut self, compacting: Compacting, error: ApiError, step: &mut Step) {
         tracing::warn!(session = %self.id(), %error, "not compacted");
-        self.restraint.not_below = compacting.size / 100 * GROWN;
-        step.changes.push(Change::Event(Event::CompactionFailed { error }));
+        self.compaction.failed(compacting.size);
+        step.event(Event::CompactionFailed { error });
         match compacting.cause {
-            Cause::Size => self.call_within_budget(Next::Call, step),
-            Cause::Overflow(original) => {
-                if let Some(running) = &mut self.running {
-                    running.failure = Some(original);
-                }
-                self.feed_step(Input::ModelFailed { calls: Vec::new() }, step);
-            }
+            Cause::Size => self.before_call(Gate::Budget, Next::Call, step),
+            Cause::Overflow(original) => self.fail_model(original, step),
             Cause::Idle => {}
         }
     }
 
     /// Stop while the turn waits for a compaction; whether it did.
     pub(super) fn cancel_compaction(&mut self, step: &mut Step) -> bool {
-        let beside = self.end_side_call(step).is_some();
-        let swapping = self.swap.take().is_some();
+        let beside = self.end_side_call(step);
+        let swapping = self.compaction.cancel();
         beside || swapping
     }
 }

@@ -1,6 +1,5 @@
 //! What the system lets a session's commands touch: see [`octo_shell::Confinement`].
 
-use super::state::Session;
 use crate::{
     base::Base,
     permission::{Basis, Decision, Nature},
@@ -39,13 +38,11 @@ pub(super) struct Fence {
     scratch: PathBuf,
 }
 
-impl Session {
-    pub(super) fn fence(&self) -> Fence {
-        Fence { base: self.runtime.base.clone(), folder: self.folder.clone(), scratch: self.scratch.clone() }
-    }
-}
-
 impl Fence {
+    pub(super) fn new(base: Arc<Base>, folder: PathBuf, scratch: PathBuf) -> Self {
+        Self { base, folder, scratch }
+    }
+
     /// What a command may touch by this decision; none for all that the person may: where the system has no means,
     /// the person does not want it, or the command was allowed to change the machine itself, which it could not.
     pub(super) fn confinement(&self, decision: &Decision, nature: &Nature) -> Option<Confinement> {

@@ -1,9 +1,6 @@
 //! Another model takes over while a model's service fails, and the first is tried again after a while.
 
-use super::{
-    state::{Change, Session},
-    turns::Step,
-};
+use super::{state::Session, step::Step};
 use octo_llm::{ErrorClass, ProviderError};
 use octo_protocol::{ApiError, Event, ModelId};
 use std::time::{Duration, Instant};
@@ -98,7 +95,7 @@ impl Session {
                 .unwrap_or_default();
             self.fallback.active = None;
             let note = ApiError::new("fallback.over").arg("model", own);
-            step.changes.push(Change::Event(Event::CommandAnswered { note }));
+            step.event(Event::CommandAnswered { note });
         }
     }
 
@@ -131,7 +128,7 @@ impl Session {
             .arg("model", name(own))
             .arg("fallback", name(other))
             .detail(&error.message);
-        step.changes.push(Change::Event(Event::CommandAnswered { note }));
+        step.event(Event::CommandAnswered { note });
         true
     }
 

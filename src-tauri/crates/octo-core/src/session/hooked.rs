@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 impl Session {
     /// The person's hooks, in this session's folder.
     pub(super) fn hooks(&self) -> Hooks {
-        self.runtime.services.hooks(&self.runtime.base, self.folder.clone())
+        self.runtime.services.hooks(&self.runtime.base, self.workspace.folder().to_owned())
     }
 
     /// A turn finished or failed. Nothing waits for what hooks do then.

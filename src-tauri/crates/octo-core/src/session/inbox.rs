@@ -3,18 +3,18 @@
 use super::{
     attached::Attached,
     journey::Target,
-    state::{Change, Session},
+    state::Session,
+    step::{Change, Step},
 };
 use crate::{
-    clock::now,
     naming,
     slash::{self, Command, Parsed},
 };
 use octo_llm::{CacheKind, ModelCard};
 use octo_protocol::{
     Answer, ApiError, Block, BudgetAnswer, ChatService, Effort, ErrorCode, Event, FileSelection, Mode,
-    ModelId, QuestionId, Queued, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, Sent,
-    SessionInfo, SwitchCost, TaskNumber, TaskView, Usage,
+    ModelId, QuestionId, QueuedId, RestorePreview, RestoreReport, RestoreTask, Rule, Sent, SessionInfo,
+    SwitchCost, TaskNumber, TaskView, Usage,
 };
 use octo_tools::SkillWish;
 use std::path::Path;
@@ -26,42 +26,82 @@ pub(crate) type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
 /// A change of a session's head.
 pub(crate) type HeadChange = Box<dyn FnOnce(&mut SessionInfo) + Send>;
 
-/// What a person says, and where.
-pub(crate) struct Said {
-    pub(crate) blocks: Vec<Block>,
-    pub(crate) via: Option<Via>,
+/// A message of the person's, and where it came from.
+pub(crate) struct UserMessage {
+    blocks: Vec<Block>,
+    via: Option<Via>,
 }
 
-/// A letter of a chat service. It is done with in the transaction that stores what becomes of it.
+/// An inbound message of a chat service. It is handled in the transaction that stores what becomes of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Via {
-    pub(crate) service: ChatService,
-    pub(crate) letter: i64,
+    service: ChatService,
+    message: i64,
 }
 
-impl Said {
+impl Via {
+    /// The message with this number in the home's table.
+    pub(crate) fn new(service: ChatService, message: i64) -> Self {
+        Self { service, message }
+    }
+
+    pub(crate) fn service(self) -> ChatService {
+        self.service
+    }
+
+    /// Its number in the home's table.
+    pub(crate) fn message(self) -> i64 {
+        self.message
+    }
+}
+
+impl UserMessage {
     /// In a window.
     pub(crate) fn in_window(blocks: Vec<Block>) -> Self {
         Self { blocks, via: None }
     }
 
-    pub(super) fn service(&self) -> Option<ChatService> {
-        self.via.map(|via| via.service)
+    /// In a chat service.
+    pub(crate) fn in_chat(blocks: Vec<Block>, via: Via) -> Self {
+        Self { blocks, via: Some(via) }
     }
 
-    pub(super) fn letter_done(&self) -> Option<Change> {
-        self.via.map(|via| Change::LetterDone(via.letter))
+    pub(crate) fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    pub(super) fn into_blocks(self) -> Vec<Block> {
+        self.blocks
+    }
+
+    /// Whether it was sent in a window.
+    pub(crate) fn is_from_window(&self) -> bool {
+        self.via.is_none()
+    }
+
+    /// The message, if a person may send it; see [`sendable`].
+    pub(crate) fn sendable(self) -> Result<Self, ApiError> {
+        Ok(Self { blocks: sendable(self.blocks)?, ..self })
+    }
+
+    pub(super) fn service(&self) -> Option<ChatService> {
+        self.via.map(Via::service)
+    }
+
+    /// The inbound message is handled, if it is one.
+    pub(super) fn inbound_handled(&self) -> Option<Change> {
+        self.via.map(|via| Change::InboundHandled(via.message))
     }
 }
 
 /// A client's request to a session.
 pub(crate) enum Ask {
     /// Send a message or a slash command.
-    Send(Said, Reply<Sent>),
+    Send(UserMessage, Reply<Sent>),
     /// Octo itself answers what the person typed.
     Note(ApiError, Reply<Sent>),
     /// Begin a turn with a skill the person invoked: what they typed, and the skill with its task.
-    Invoke(Said, SkillWish, Reply<Sent>),
+    Invoke(UserMessage, SkillWish, Reply<Sent>),
     /// Stop the turn.
     Stop(Reply<()>),
     /// Go on from where the last turn failed or was stopped.
@@ -115,16 +155,13 @@ impl Session {
                 respond(reply, sent)
             }
             Ask::Stop(reply) => {
-                self.calls.stop_taken();
+                self.actor.stop().take();
                 let stopped = self.stop().await;
                 respond(reply, stopped)
             }
             Ask::ForgetRule(folder, rule, reply) => {
                 if folder == self.info.folder || folder == self.session_scope() {
-                    self.rules.retain(|known| *known != rule);
-                    if let Rule::Site { site } = rule {
-                        self.granted_sites.retain(|known| *known != site);
-                    }
+                    self.grants.forget(&rule);
                 }
                 respond(reply, Ok(()))
             }
@@ -133,7 +170,7 @@ impl Session {
                 respond(reply, outcome)
             }
             Ask::Answer(question, answer, reply) => {
-                let answered = self.answer(question, answer).await;
+                let answered = self.answer(question, answer, Step::default()).await;
                 respond(reply, answered)
             }
             Ask::AnswerBudget(answer, reply) => {
@@ -146,7 +183,7 @@ impl Session {
             }
             Ask::SetEffort(effort, reply) => {
                 self.info.effort = effort;
-                self.forget_cache();
+                self.warmth.forget_cache();
                 let stored = self.store_head().await;
                 respond(reply, stored)
             }
@@ -192,25 +229,23 @@ impl Session {
                 Ok(())
             }
             Ask::WhenIdle(reply) => {
-                if self.running.is_none() {
+                if !self.turn.is_running() {
                     return respond(reply, Ok(()));
                 }
-                self.waiting_for_idle.push(reply);
+                self.observers.wait_until_idle(reply);
                 Ok(())
             }
         }
     }
 
-    async fn send(&mut self, said: Said, reply: Reply<Sent>) -> Result<(), ApiError> {
-        let via = said.via;
-        let blocks = match sendable(said.blocks) {
-            Ok(blocks) => blocks,
+    async fn send(&mut self, said: UserMessage, reply: Reply<Sent>) -> Result<(), ApiError> {
+        let said = match said.sendable() {
+            Ok(said) => said,
             Err(error) => return respond(reply, Err(error)),
         };
-        let parsed = slash::parse(&blocks);
-        let said = Said { blocks, via };
+        let parsed = slash::parse(said.blocks());
         if parsed != Parsed::Message
-            && let Err(error) = self.put_letter_away(&said).await
+            && let Err(error) = self.handle_inbound(&said).await
         {
             return respond(reply, Err(error));
         }
@@ -228,9 +263,11 @@ impl Session {
         respond(reply, sent)
     }
 
-    /// Of what is not stored in one step with the letter: done twice would be worse than not at all.
-    async fn put_letter_away(&mut self, said: &Said) -> Result<(), ApiError> {
-        self.commit(said.letter_done().into_iter().collect()).await
+    /// For what is not stored in one step with the inbound message: done twice would be worse than not at all.
+    async fn handle_inbound(&mut self, said: &UserMessage) -> Result<(), ApiError> {
+        let mut step = self.request_step();
+        step.extend(said.inbound_handled());
+        self.finish(step).await
     }
 
     async fn answer_command(&mut self, note: ApiError) -> Result<Sent, ApiError> {
@@ -239,23 +276,22 @@ impl Session {
     }
 
     /// Lets a message wait until the current step ends.
-    pub(super) async fn queue_up(&mut self, said: Said) -> Result<Sent, ApiError> {
-        let (service, done) = (said.service(), said.letter_done());
-        let queued = Queued { id: QueuedId::new(), blocks: said.blocks, at: now(), via: service };
-        let id = queued.id;
-        self.queue.push(queued);
-        self.queue_changed_with(done.into_iter().collect()).await?;
+    pub(super) async fn queue_up(&mut self, said: UserMessage) -> Result<Sent, ApiError> {
+        let mut step = self.request_step();
+        step.extend(said.inbound_handled());
+        let service = said.service();
+        let id = self.queue.push(said.into_blocks(), service);
+        self.queue_changed(step).await?;
         Ok(Sent::Queued { id })
     }
 
-    async fn send_message(&mut self, said: Said) -> Result<Sent, ApiError> {
-        if let Some((question, text)) = self.feedback_waiting(&said.blocks) {
-            self.letter = said.via.map(|via| via.letter);
-            let answered = self.answer(question, Answer::Text { text }).await;
-            self.letter = None;
-            return answered.map(|()| Sent::Started);
+    async fn send_message(&mut self, said: UserMessage) -> Result<Sent, ApiError> {
+        if let Some((question, text)) = self.feedback_waiting(said.blocks()) {
+            let mut step = Step::default();
+            step.extend(said.inbound_handled());
+            return self.answer(question, Answer::Text { text }, step).await.map(|()| Sent::Started);
         }
-        if self.running.is_some() || self.away.is_some() {
+        if self.turn.is_running() || self.restoring.is_under_way() {
             return self.queue_up(said).await;
         }
         self.must_be_own()?;
@@ -265,7 +301,7 @@ impl Session {
     }
 
     pub(super) fn check_folder(&self) -> Result<(), ApiError> {
-        if self.folder.is_dir() {
+        if self.workspace.has_folder() {
             Ok(())
         } else {
             Err(ApiError::new("session.folder_gone").arg("folder", &self.info.folder))
@@ -324,34 +360,22 @@ impl Session {
     }
 
     async fn note(&mut self, note: ApiError) -> Result<(), ApiError> {
-        self.commit(vec![Change::Event(Event::CommandAnswered { note })]).await
+        self.finish(self.request_step().with(Event::CommandAnswered { note })).await
     }
 
-    async fn queue_changed(&mut self) -> Result<(), ApiError> {
-        self.queue_changed_with(Vec::new()).await
-    }
-
-    async fn queue_changed_with(&mut self, mut changes: Vec<Change>) -> Result<(), ApiError> {
-        let count = self.waiting();
-        changes.push(Change::Event(Event::QueueChanged { queue: self.queue.clone() }));
-        let step = super::turns::Step { changes, jobs: Vec::new() };
-        self.feed_with(crate::turn::Input::Queued(count), step).await
+    async fn queue_changed(&mut self, step: Step) -> Result<(), ApiError> {
+        let step = step.with(self.queue.event());
+        self.feed_with(crate::turn::Input::Queued(self.waiting()), step).await
     }
 
     async fn edit_queued(&mut self, id: QueuedId, blocks: Vec<Block>) -> Result<(), ApiError> {
-        let blocks = sendable(blocks)?;
-        let queued = self.queue.iter_mut().find(|queued| queued.id == id).ok_or_else(queued_gone)?;
-        queued.blocks = blocks;
-        self.queue_changed().await
+        self.queue.edit(id, sendable(blocks)?)?;
+        self.queue_changed(self.request_step()).await
     }
 
     async fn remove_queued(&mut self, id: QueuedId) -> Result<(), ApiError> {
-        let before = self.queue.len();
-        self.queue.retain(|queued| queued.id != id);
-        if self.queue.len() == before {
-            return Err(queued_gone());
-        }
-        self.queue_changed().await
+        self.queue.remove(id)?;
+        self.queue_changed(self.request_step()).await
     }
 
     async fn set_mode(&mut self, mode: Mode) -> Result<(), ApiError> {
@@ -372,13 +396,8 @@ impl Session {
         self.info.model = Some(model);
         self.reset_fallback();
         self.attached = Attached::default();
-        self.forget_cache();
+        self.warmth.forget_cache();
         self.store_head().await
-    }
-
-    fn forget_cache(&mut self) {
-        self.pause.forget_cache();
-        self.card = None;
     }
 
     /// The other model reads everything anew; the present one might have read it from its cache.
@@ -397,18 +416,18 @@ impl Session {
             | CacheKind::Units { .. }
             | CacheKind::Chance { .. } => Usage { input: tokens, ..Usage::default() },
         };
-        let present = self.card.as_ref().filter(|card| self.pause.is_warm(card));
+        let present = self.warmth.warm_card();
         let read = Usage { cache_read: tokens, ..Usage::default() };
         let instead = present.and_then(|card| cost(card, read));
         Ok(SwitchCost { tokens, cost: cost(&card, anew), instead })
     }
 
     async fn set_folder(&mut self, folder: &str) -> Result<(), ApiError> {
-        if self.running.is_some() {
+        if self.turn.is_running() {
             // Calls that were decided on for the old folder may be waiting.
             return Err(ApiError::new("session.running"));
         }
-        if self.away.is_some() {
+        if self.restoring.is_under_way() {
             return Err(ApiError::new("time.going"));
         }
         self.must_be_own()?;
@@ -424,14 +443,10 @@ impl Session {
     }
 
     async fn store_head(&mut self) -> Result<(), ApiError> {
-        let mut changes = Vec::new();
-        self.push_head(&mut changes);
-        self.commit(changes).await
+        let mut step = self.request_step();
+        step.change(self.head());
+        self.finish(step).await
     }
-}
-
-fn queued_gone() -> ApiError {
-    ApiError::new("session.queued_gone").code(ErrorCode::Gone)
 }
 
 /// What a person may send: text, pictures, documents and files, and at least one of them.

@@ -11,11 +11,11 @@ pub(super) use way::{Extent, Target};
 use super::{
     Reply, Report,
     inbox::respond,
-    state::{Change, Patience, Session},
+    state::Session,
+    step::{Change, Step, StoreRetry},
     tasks::beside,
-    turns::{Began, Step},
+    turns::Began,
 };
-use crate::compaction;
 use octo_protocol::{
     ApiError, Event, FileSelection, RestorePreview, RestoreReport, RestoreScope, RestoreTask, Sent,
     TaskNumber, TaskTree, TaskView, TurnId,
@@ -24,10 +24,13 @@ use octo_store::Journey;
 use octo_workspace::Selection;
 use std::collections::HashSet;
 use tokio::task::JoinHandle;
-use way::{Arrived, Conversation, Way};
+use way::{Conversation, Way};
 
-/// A journey that is under way.
-pub(crate) struct Away {
+/// The journey that is under way, if there is one. Nothing may work with files meanwhile.
+#[derive(Default)]
+pub(super) struct Restoring(Option<Away>);
+
+struct Away {
     job: JoinHandle<()>,
     then: Then,
 }
@@ -53,7 +56,7 @@ pub(super) enum Asked {
 
 /// A journey ended.
 pub(crate) struct Arrival {
-    outcome: Result<Arrived, ApiError>,
+    outcome: Result<(RestoreReport, Option<Conversation>), ApiError>,
     asked: Asked,
 }
 
@@ -61,6 +64,35 @@ pub(crate) struct Arrival {
 pub(crate) struct Named {
     outcome: Result<TaskView, ApiError>,
     reply: Reply<TaskView>,
+}
+
+impl Restoring {
+    pub(super) fn is_under_way(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn begin(&mut self, job: JoinHandle<()>) {
+        self.0 = Some(Away { job, then: Then::WhatWaits });
+    }
+
+    /// The person pressed Stop meanwhile: the journey cannot end half-way, but nothing begins after it.
+    pub(super) fn stay(&mut self) {
+        if let Some(away) = &mut self.0 {
+            away.then = Then::Rest;
+        }
+    }
+
+    fn end(&mut self) -> Then {
+        self.0.take().map_or(Then::Rest, |away| away.then)
+    }
+
+    /// Waits until files are whole: one way or the other.
+    pub(super) async fn wait(&mut self) {
+        if let Some(away) = self.0.take() {
+            // One that broke has said so; what it left is ended by the next start.
+            let _broken = away.job.await;
+        }
+    }
 }
 
 impl Session {
@@ -119,19 +151,20 @@ impl Session {
             let _gone = reply.send(Err(error));
             return;
         }
-        let (machine, session, folder) = (self.runtime.services.time.clone(), self.id(), self.folder.clone());
-        let (loose, report) = (self.loose(), self.reporter());
+        let (machine, session, folder) =
+            (self.runtime.services.time.clone(), self.id(), self.workspace.folder().to_owned());
+        let (loose, report) = (self.records.loose(), self.reporter());
         tokio::spawn(async move {
             loose.over().await;
             let outcome = beside(move || machine.checkpoint(session, &folder, &name)).await;
-            report(Report::Named(Named { outcome, reply }));
+            report.send(Report::Named(Named { outcome, reply }));
         });
     }
 
     /// It has its name.
     pub(super) async fn named(&mut self, Named { outcome, reply }: Named) -> Result<(), ApiError> {
         let told = match outcome {
-            Ok(task) => self.commit(vec![Change::Event(Event::TasksChanged)]).await.map(|()| task),
+            Ok(task) => self.finish(Step::default().with(Event::TasksChanged)).await.map(|()| task),
             Err(error) => Err(error),
         };
         respond(reply, told)
@@ -146,7 +179,7 @@ impl Session {
                 Ok(())
             }
             Err(error) => {
-                let told = self.tell(Err(error)).await.map(|()| Sent::Command);
+                let told = self.tell(Err(error), self.request_retry()).await.map(|()| Sent::Command);
                 respond(reply, told)
             }
         }
@@ -154,68 +187,52 @@ impl Session {
 
     /// Sets out for another task. The actor goes on: messages wait in the queue until it arrived.
     pub(super) fn set_out(&mut self, target: Target, extent: Extent, overwrite: Vec<String>, asked: Asked) {
-        let way = Way {
-            machine: self.runtime.services.time.clone(),
-            store: self.runtime.base.store.clone(),
-            session: self.id(),
-            loose: self.loose(),
-        };
+        let (machine, store) = (self.runtime.services.time.clone(), self.runtime.base.store.clone());
+        let way = Way::new(machine, store, self.id(), self.records.loose());
         let report = self.reporter();
         let job = tokio::spawn(async move {
             let outcome = way.go(target, extent, overwrite).await;
-            report(Report::Arrived(Arrival { outcome, asked }));
+            report.send(Report::Arrived(Arrival { outcome, asked }));
         });
-        self.away = Some(Away { job, then: Then::WhatWaits });
-    }
-
-    /// The person pressed Stop meanwhile: the journey cannot end half-way, but nothing begins after it.
-    pub(super) fn stay(&mut self) {
-        if let Some(away) = &mut self.away {
-            away.then = Then::Rest;
-        }
-    }
-
-    /// Waits until files are whole: one way or the other.
-    pub(super) async fn come_back(&mut self) {
-        if let Some(away) = self.away.take() {
-            // One that broke has said so; what it left is ended by the next start.
-            let _broken = away.job.await;
-        }
+        self.restoring.begin(job);
     }
 
     /// Files are as at another task, or could not be: the conversation follows, and whoever asked is told.
     pub(super) async fn arrived(&mut self, Arrival { outcome, asked }: Arrival) -> Result<(), ApiError> {
-        self.patience = Patience::None;
-        let then = self.away.take().map_or(Then::Rest, |away| away.then);
+        let then = self.restoring.end();
         let went = match outcome {
-            Ok(Arrived { report, conversation }) => self.follow(conversation).await.map(|()| report),
+            Ok((report, conversation)) => self.follow(conversation).await.map(|()| report),
             Err(error) => Err(error),
         };
         match asked {
             Asked::Client(reply) => respond(reply, went)?,
             Asked::Command(reply) => {
-                let told = self.tell(went).await.map(|()| Sent::Command);
+                let told = self.tell(went, StoreRetry::Never).await.map(|()| Sent::Command);
                 respond(reply, told)?;
             }
-            Asked::Tool => self.tell(went).await?,
+            Asked::Tool => self.tell(went, StoreRetry::Never).await?,
         }
         match then {
-            Then::WhatWaits if !self.queue.is_empty() && self.folder.is_dir() => {
-                self.begin_with_what_waits(Began::ByThePerson).await
+            Then::WhatWaits if !self.queue.is_empty() && self.workspace.has_folder() => {
+                self.begin_with_what_waits(Began::ByThePerson, StoreRetry::Never).await
             }
-            Then::WhatWaits => self.wake().await,
+            Then::WhatWaits => self.wake(StoreRetry::Never).await,
             Then::Rest => Ok(()),
         }
     }
 
     async fn follow(&mut self, conversation: Option<Conversation>) -> Result<(), ApiError> {
         match conversation {
-            Some(Conversation { task, tree, kept }) => self.show_conversation(task, &tree, &kept).await,
-            None => self.commit(vec![Change::Event(Event::TasksChanged)]).await,
+            Some(conversation) => self.show_conversation(&conversation).await,
+            None => self.finish(Step::once().with(Event::TasksChanged)).await,
         }
     }
 
-    async fn tell(&mut self, went: Result<RestoreReport, ApiError>) -> Result<(), ApiError> {
+    async fn tell(
+        &mut self,
+        went: Result<RestoreReport, ApiError>,
+        retry: StoreRetry,
+    ) -> Result<(), ApiError> {
         let note = match went {
             Ok(report) if report.kept.is_empty() => {
                 ApiError::new("time.went").arg("task", report.active).arg("changed", report.changed)
@@ -227,7 +244,7 @@ impl Session {
             Err(error) if error.is_of_the_store() => return Err(error),
             Err(error) => error,
         };
-        self.commit(vec![Change::Event(Event::CommandAnswered { note })]).await
+        self.finish(Step::retried(retry).with(Event::CommandAnswered { note })).await
     }
 
     /// After a crash: files that went to a task take the conversation with them.
@@ -237,7 +254,7 @@ impl Session {
         let Some(Journey { task, conversation, kept }) = read? else { return Ok(()) };
         let tree = self.tree().await?;
         if tree.active == task {
-            return self.show_conversation(conversation, &tree, &kept).await;
+            return self.show_conversation(&Conversation::new(conversation, tree, kept)).await;
         }
         self.runtime.base.store.write(move |tx| tx.drop_journey(session)).await.map_err(ApiError::from)
     }
@@ -248,51 +265,41 @@ impl Session {
     }
 
     /// The model sees the turns on the way to a task, and those that asked for it.
-    async fn show_conversation(
-        &mut self,
-        task: TaskNumber,
-        tree: &TaskTree,
-        kept: &[TurnId],
-    ) -> Result<(), ApiError> {
+    async fn show_conversation(&mut self, shown: &Conversation) -> Result<(), ApiError> {
         // What goes on beside the conversation was about another one.
-        let mut step = Step::default();
+        let mut step = Step::once();
         self.end_side_call(&mut step);
-        self.swap = None;
-        self.commit(step.changes).await?;
+        self.compaction.cancel();
+        self.finish(step).await?;
         let session = self.id();
-        let undone = undone_at(tree, task, kept);
+        let undone = shown.undone();
         let without: HashSet<TurnId> = undone.iter().copied().collect();
         let read =
             self.runtime.base.store.read(move |reader| reader.conversation_without(session, &without)).await;
         let messages = read?;
-        self.commit(vec![Change::NewContext(messages), Change::Event(Event::WentTo { task, undone })])
-            .await?;
+        let mut step = Step::once();
+        step.change(Change::NewContext(messages));
+        step.event(Event::WentTo { task: shown.task(), undone });
+        self.finish(step).await?;
         let read = self.runtime.base.store.read(move |reader| reader.context_of(session)).await;
-        self.context = read?;
-        let tokens = self.fixed_size() + self.context.iter().map(compaction::estimate).sum::<u64>();
-        self.size.estimated(tokens, self.context.len());
-        self.commit(vec![Change::Event(Event::ContextCompacted { tokens })]).await
+        self.conversation.replace(read?);
+        let tokens = self.prefix.tokens() + self.conversation.tokens();
+        self.compaction.replaced(tokens, self.conversation.len());
+        self.finish(Step::once().with(Event::ContextCompacted { tokens })).await
     }
 
     /// Files must not change under a turn that works with them.
     fn must_rest(&self) -> Result<(), ApiError> {
         self.must_be_own()?;
-        if self.running.is_some() {
+        if self.turn.is_running() {
             Err(ApiError::new("session.running"))
-        } else if self.away.is_some() {
+        } else if self.restoring.is_under_way() {
             Err(ApiError::new("time.going"))
-        } else if self.is_watching() {
+        } else if self.records.is_watching() {
             // What is put back would be taken for its work.
             Err(ApiError::new("time.commands_run"))
         } else {
             Ok(())
         }
     }
-}
-
-/// The turns that are not in the conversation on the way to a task, but for those that are kept.
-fn undone_at(tree: &TaskTree, task: TaskNumber, kept: &[TurnId]) -> Vec<TurnId> {
-    let way = way::conversation(tree, task);
-    let off = tree.tasks.iter().filter(|known| !way.contains(&known.number));
-    off.filter_map(|known| known.turn).filter(|turn| !kept.contains(turn)).collect()
 }

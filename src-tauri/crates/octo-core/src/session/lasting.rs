@@ -6,12 +6,11 @@
 //! whose words do not tell everything is named itself. What is read, fetched or looked at is not listed, and neither is
 //! what file tools change outside the folder, for that is recorded.
 
-use crate::{
-    clock::now,
-    permission::{Extent, Nature},
-};
+use super::workspace::Workspace;
+use crate::clock::now;
+use crate::permission::{Extent, Nature};
 use octo_protocol::{CallId, LastingKind, LastingMark};
-use octo_shell::{Around, Lasts, Shell, typed};
+use octo_shell::{Around, Confinement, Lasts, Shell, typed};
 use octo_tools::{BrowserEffect, CommandEffect, Effects, PageAct, WishedDeed};
 use std::{
     collections::BTreeSet,
@@ -23,7 +22,7 @@ const SHOWN: usize = 120;
 
 /// Whether the system holds a command to what it was granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Held {
+enum Held {
     /// It does.
     Yes,
     /// It cannot, is not to, or the command could not work then.
@@ -32,17 +31,34 @@ pub(super) enum Held {
 
 /// A call that is about to run.
 pub(super) struct Deed {
-    pub(super) call: CallId,
+    call: CallId,
     /// The session's folder, in which changes are recorded.
-    pub(super) folder: PathBuf,
+    folder: PathBuf,
     /// The session's own temporary folder, which goes with it.
-    pub(super) scratch: PathBuf,
-    pub(super) shell: Shell,
-    pub(super) around: Around,
-    pub(super) held: Held,
+    scratch: PathBuf,
+    shell: Shell,
+    around: Around,
+    held: Held,
 }
 
 impl Deed {
+    /// Of a call in this workspace, which the system holds to the confinement if there is one.
+    pub(super) fn new(
+        call: CallId,
+        workspace: &Workspace,
+        around: Around,
+        confinement: Option<&Confinement>,
+    ) -> Self {
+        Self {
+            call,
+            folder: workspace.folder().to_owned(),
+            scratch: workspace.scratch().to_owned(),
+            shell: workspace.shell().clone(),
+            around,
+            held: if confinement.is_some() { Held::Yes } else { Held::No },
+        }
+    }
+
     /// What of it lasts.
     pub(super) async fn lasting(&self, effects: &Effects, nature: &Nature) -> Vec<LastingMark> {
         let found = match (&effects.command, &effects.browser) {

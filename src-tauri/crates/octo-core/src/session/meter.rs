@@ -49,8 +49,19 @@ pub(crate) struct Meter {
 
 /// What was sent, and to whom.
 pub(crate) struct Asked {
-    pub(super) card: Arc<ModelCard>,
-    pub(super) sent: Sent,
+    card: Arc<ModelCard>,
+    sent: Sent,
+}
+
+impl Asked {
+    pub(super) fn new(card: Arc<ModelCard>, sent: Sent) -> Self {
+        Self { card, sent }
+    }
+
+    /// The model that was asked.
+    pub(super) fn card(&self) -> Arc<ModelCard> {
+        self.card.clone()
+    }
 }
 
 impl Meter {

@@ -2,17 +2,16 @@
 
 use super::{
     Report,
-    budget::Next,
-    calls::OpenCall,
+    before_call::{Gate, Next},
+    current_turn::RunningTurn,
     meter::{Asked, Meter, millis},
-    outgoing::Said,
-    state::{Change, Session},
-    turns::Step,
+    outgoing::RequestMessages,
+    state::Session,
+    step::{Change, Step},
 };
+use crate::clock::now;
 use crate::{
-    clock::now,
     live::Live,
-    pairing::paired,
     turn::{CallKey, Finish, Input},
 };
 use futures::StreamExt;
@@ -34,8 +33,20 @@ use tokio_util::sync::CancellationToken;
 /// How often in a row a conversation that is too long for the model is compacted.
 const OVERFLOWS: u32 = 2;
 
+/// The model calls of a turn.
+#[derive(Default)]
+pub(super) struct ModelCalls {
+    running: Option<ModelCall>,
+    /// A failed call that waits for its next try.
+    retry: Option<Attempt>,
+    /// How often in a row the provider said that the conversation is too long.
+    overflows: u32,
+    /// Why the last call failed for good, for the turn's end.
+    failure: Option<ApiError>,
+}
+
 /// The model call that runs.
-pub(crate) struct ModelCall {
+struct ModelCall {
     attempt: Attempt,
     message: MessageId,
     meter: Meter,
@@ -72,44 +83,70 @@ enum What {
     Failed(ProviderError),
 }
 
+impl Attempt {
+    /// The first try of a call.
+    fn first(turn: TurnId) -> Self {
+        Self { turn, call: MessageId::new(), number: 1 }
+    }
+
+    /// The next try of the same call.
+    fn next(self) -> Self {
+        Self { number: self.number + 1, ..self }
+    }
+}
+
+impl ModelCalls {
+    fn attempt(&self) -> Option<Attempt> {
+        self.running.as_ref().map(|call| call.attempt)
+    }
+
+    /// The call that runs, if it is this try.
+    fn of(&mut self, attempt: Attempt) -> Option<&mut ModelCall> {
+        self.running.as_mut().filter(|call| call.attempt == attempt)
+    }
+
+    /// Counts a conversation that is too long; whether it may be compacted for it once more.
+    fn count_overflow(&mut self) -> bool {
+        let may = self.overflows < OVERFLOWS;
+        self.overflows += u32::from(may);
+        may
+    }
+
+    /// The last call failed for good.
+    pub(super) fn fail(&mut self, error: ApiError) {
+        self.failure = Some(error);
+    }
+
+    /// Why the last call failed for good.
+    pub(super) fn failure(&mut self) -> Option<ApiError> {
+        self.failure.take()
+    }
+}
+
 impl Session {
-    /// A new model call, if no budget is used up.
-    pub(super) fn call_model(&mut self, step: &mut Step) {
-        self.forget_lost_fallback();
-        self.probe_if_due();
-        self.call_within_budget(Next::Call, step);
-    }
-
-    /// A new model call. A conversation that reached its limit is compacted before.
-    pub(super) fn call_now(&mut self, step: &mut Step) {
-        if !self.compacts_first(step) {
-            self.attempt_anew(step);
-        }
-    }
-
     /// The first try of a model call.
-    fn attempt_anew(&mut self, step: &mut Step) {
-        let Some(running) = &self.running else { return };
-        let attempt = Attempt { turn: running.view.id, call: MessageId::new(), number: 1 };
-        self.attempt_model(attempt, step);
+    pub(super) fn attempt_first(&mut self, step: &mut Step) {
+        if let Some(turn) = self.turn.id() {
+            self.attempt_model(Attempt::first(turn), step);
+        }
     }
 
     pub(super) fn attempt_model(&mut self, attempt: Attempt, step: &mut Step) {
         let model = self.model();
         let mut message = self.message(attempt.turn, Role::Assistant, Origin::Model, Vec::new());
         message.meta.model = model;
-        step.changes.push(Change::Event(Event::MessageStarted { message: message.clone() }));
-        step.changes.push(Change::IntoContext(message.id));
+        step.event(Event::MessageStarted { message: message.clone() });
+        step.change(Change::IntoContext(message.id));
         let id = message.id;
         // What is sent is everything before the message that is about to begin.
-        let messages = paired(&self.context).into_owned();
-        self.context.push(message);
-        let purpose = if self.fork.is_some() { Purpose::SubAgent } else { Purpose::Turn };
-        let Some(running) = &mut self.running else { return };
-        let cancel = running.cancel.child_token();
+        let messages = self.conversation.paired();
+        self.conversation.add(message);
+        let purpose = if self.sub_agent.is_some() { Purpose::SubAgent } else { Purpose::Turn };
+        let Some(turn) = self.turn.get_mut() else { return };
+        let cancel = turn.child_token();
         let meter = Meter::begin(purpose, Some(attempt.turn), Some(id), model);
-        running.model = Some(ModelCall { attempt, message: id, meter, cancel: cancel.clone() });
-        step.jobs.push(Box::new(move |session| session.spawn_model(attempt, id, messages, cancel)));
+        turn.model.running = Some(ModelCall { attempt, message: id, meter, cancel: cancel.clone() });
+        step.job(move |session| session.spawn_model(attempt, id, messages, cancel));
     }
 
     fn spawn_model(
@@ -122,14 +159,14 @@ impl Session {
         let (outgoing, live, report) = (self.outgoing(), self.live.clone(), self.reporter());
         let broken = report.clone();
         let call = tokio::spawn(async move {
-            let send = |what| report(Report::Model(Progress { attempt, what }));
+            let send = |what| report.send(Report::Model(Progress { attempt, what }));
             let connection = match outgoing.connect().await {
                 Ok(connection) => connection,
                 Err(error) => return send(What::Failed(error)),
             };
-            let request = outgoing.request(&connection, Said::lasting(messages)).await;
+            let request = outgoing.request(&connection, RequestMessages::lasting(messages)).await;
             let sent = Sent::new(&request, now());
-            send(What::Asked(Box::new(Asked { card: connection.card, sent })));
+            send(What::Asked(Box::new(Asked::new(connection.card, sent))));
             stream(connection.provider, request, cancel, message, &live, send).await;
         });
         tokio::spawn(async move {
@@ -137,23 +174,18 @@ impl Session {
                 tracing::error!(%error, "a model call broke");
                 let error =
                     ProviderError::new(ErrorClass::Invalid, "the model call itself broke; the log says more");
-                broken(Report::Model(Progress { attempt, what: What::Failed(error) }));
+                broken.send(Report::Model(Progress { attempt, what: What::Failed(error) }));
             }
         });
     }
 
     /// A model call's job reported.
     pub(super) async fn model_progressed(&mut self, progress: Progress) -> Result<(), ApiError> {
-        let Some(call) = self.running.as_mut().and_then(|running| running.model.as_mut()) else {
-            return Ok(());
-        };
-        if call.attempt != progress.attempt {
-            return Ok(());
-        }
+        let attempt = progress.attempt;
+        let Some(call) = self.turn.get_mut().and_then(|turn| turn.model.of(attempt)) else { return Ok(()) };
         match progress.what {
             What::Asked(asked) => {
-                self.card = Some(asked.card.clone());
-                self.pause.cache_used();
+                self.warmth.asked(asked.card());
                 call.meter.asked(*asked);
                 Ok(())
             }
@@ -167,11 +199,11 @@ impl Session {
             }
             What::Block { index, content } => {
                 let message = call.message;
-                if let Some(open) = self.context.last_mut().filter(|open| open.id == message) {
+                if let Some(open) = self.conversation.last_mut(message) {
                     open.blocks.push(content.clone());
                 }
                 let event = Event::BlockAdded { message, index, block: content };
-                let stored = self.commit(vec![Change::Event(event)]).await;
+                let stored = self.finish(Step::default().with(event)).await;
                 self.live.close_block(message, index);
                 stored
             }
@@ -182,8 +214,8 @@ impl Session {
 
     async fn model_finished(&mut self, reason: FinishReason) -> Result<(), ApiError> {
         let mut step = Step::default();
-        if let Some(running) = &mut self.running {
-            running.overflows = 0;
+        if let Some(turn) = self.turn.get_mut() {
+            turn.model.overflows = 0;
         }
         self.service_works(&mut step);
         let (end, finish) = match reason {
@@ -192,56 +224,44 @@ impl Session {
             FinishReason::Refused => (MessageEnd::Complete, Finish::Refused),
         };
         let calls = self.end_message(end, &mut step);
-        let keys = calls
-            .into_iter()
-            .map(|call| (call.id, CallKey { tool: call.name, arguments: call.arguments }))
-            .collect();
+        let keys = calls.iter().map(|call| (call.id, CallKey::of(call))).collect();
         self.feed_with(Input::Answered { calls: keys, finish }, step).await
     }
 
     /// Ends the open message, plans its calls and returns them.
     fn end_message(&mut self, end: MessageEnd, step: &mut Step) -> Vec<ToolCall> {
-        let Some(running) = &mut self.running else { return Vec::new() };
-        let Some(call) = running.model.take() else { return Vec::new() };
-        let (turn, usage) = (running.view.id, call.meter.usage());
+        let Some(call) = self.take_model_call() else { return Vec::new() };
+        let usage = call.meter.usage();
         let outcome = match end {
             MessageEnd::Complete | MessageEnd::Truncated => CallOutcome::Answered,
             MessageEnd::Stopped => CallOutcome::Stopped,
             MessageEnd::Cut => CallOutcome::Failed,
         };
         self.bill(call.meter, outcome, step);
-        step.changes.push(Change::Event(Event::MessageEnded { message: call.message, end, usage }));
+        step.event(Event::MessageEnded { message: call.message, end, usage });
         self.live.close_message(call.message);
-        let Some(message) = self.context.last_mut().filter(|open| open.id == call.message) else {
-            return Vec::new();
-        };
-        let call_message = message.id;
+        let Some(message) = self.conversation.last_mut(call.message) else { return Vec::new() };
         message.meta.end = Some(end);
         message.meta.usage = usage;
-        let messages = self.context.len();
-        self.size.answered(usage, messages);
-        self.restraint.answered();
-        let Some(message) = self.context.last().cloned() else { return Vec::new() };
+        let message = message.clone();
+        self.compaction.answered(usage, self.conversation.len());
         self.note_step(&message);
-        self.note_answer();
         let calls: Vec<ToolCall> = message.calls().cloned().collect();
-        let Some(running) = &mut self.running else { return calls };
-        for call in &calls {
-            let open = OpenCall::planned(turn, call_message, call.clone());
-            step.changes.push(Change::Event(Event::CallChanged { call: open.view.clone() }));
-            running.calls.push(open);
+        if let Some(turn) = self.turn.get_mut() {
+            turn.course_mut().answered();
+            turn.batch.plan(call.attempt.turn, message.id, &calls, step);
         }
         calls
     }
 
+    fn take_model_call(&mut self) -> Option<ModelCall> {
+        self.turn.get_mut()?.model.running.take()
+    }
+
     async fn model_failed(&mut self, error: ProviderError) -> Result<(), ApiError> {
-        let Some(attempt) =
-            self.running.as_ref().and_then(|running| running.model.as_ref()).map(|call| call.attempt)
-        else {
-            return Ok(());
-        };
+        let Some(attempt) = self.turn.get().and_then(|turn| turn.model.attempt()) else { return Ok(()) };
         // After Stop every failure is the end that was asked for: nothing is tried again.
-        if error.class == ErrorClass::Cancelled || self.is_stopping() {
+        if error.class == ErrorClass::Cancelled || self.turn.is_stopping() {
             return self.model_stopped().await;
         }
         tracing::warn!(session = %self.id(), class = ?error.class, attempt = attempt.number, "model call failed");
@@ -251,29 +271,28 @@ impl Session {
         }
         if self.leaves_attached_out(&error, &mut step) || self.falls_back(&error, &mut step) {
             self.discard_message(CallOutcome::Failed, &mut step);
-            let attempt = Attempt { call: MessageId::new(), number: 1, ..attempt };
-            self.call_within_budget(Next::Attempt(attempt), &mut step);
+            self.before_call(Gate::Budget, Next::Attempt(Attempt::first(attempt.turn)), &mut step);
             return self.finish(step).await;
         }
         let policy = RetryPolicy::default();
         if let Some(pause) = policy.next(attempt.number, &error, jitter(attempt.call, attempt.number)) {
             self.discard_message(CallOutcome::Failed, &mut step);
-            let next = Attempt { number: attempt.number + 1, ..attempt };
+            let next = attempt.next();
             let retry = Retry {
                 attempt: next.number,
                 attempts: policy.attempts,
                 at: now() + i64::try_from(pause.as_millis()).unwrap_or(i64::MAX),
                 error: error.to_api(),
             };
-            step.changes.push(Change::Event(Event::RetryScheduled { retry }));
-            if let Some(running) = &mut self.running {
-                running.pause = Some(next);
+            step.event(Event::RetryScheduled { retry });
+            if let Some(turn) = self.turn.get_mut() {
+                turn.model.retry = Some(next);
             }
-            step.jobs.push(Box::new(move |session| session.spawn_pause(next, pause)));
+            step.job(move |session| session.spawn_pause(next, pause));
             return self.finish(step).await;
         }
-        if let Some(running) = &mut self.running {
-            running.failure = Some(error.to_api());
+        if let Some(turn) = self.turn.get_mut() {
+            turn.model.fail(error.to_api());
         }
         let calls = self.end_partial(MessageEnd::Cut, &mut step);
         self.feed_with(Input::ModelFailed { calls }, step).await
@@ -282,20 +301,22 @@ impl Session {
     /// The conversation is too long for the model: it is compacted and the call made again. Twice in a row; more
     /// often would change nothing.
     fn recovers_from_overflow(&mut self, error: &ProviderError, step: &mut Step) -> bool {
-        let counted = self.is_counted();
-        let Some(running) = self.running.as_mut().filter(|running| counted && running.overflows < OVERFLOWS)
-        else {
+        if !self.is_counted() || !self.turn.get_mut().is_some_and(|turn| turn.model.count_overflow()) {
             return false;
-        };
-        running.overflows += 1;
+        }
         self.discard_message(CallOutcome::Failed, step);
         if !self.compacts_overflow(error.to_api(), step) {
-            if let Some(running) = &mut self.running {
-                running.failure = Some(error.to_api());
-            }
-            self.feed_step(Input::ModelFailed { calls: Vec::new() }, step);
+            self.fail_model(error.to_api(), step);
         }
         true
+    }
+
+    /// Ends the turn's work because of a failed call that left no message.
+    pub(super) fn fail_model(&mut self, error: ApiError, step: &mut Step) {
+        if let Some(turn) = self.turn.get_mut() {
+            turn.model.fail(error);
+        }
+        self.feed(Input::ModelFailed { calls: Vec::new() }, step);
     }
 
     async fn model_stopped(&mut self) -> Result<(), ApiError> {
@@ -307,14 +328,10 @@ impl Session {
     /// Ends a message that is not whole: what had streamed stays, the text of a block that had not ended
     /// included; a message with nothing in it is taken back.
     fn end_partial(&mut self, end: MessageEnd, step: &mut Step) -> Vec<CallId> {
-        let Some(message) =
-            self.running.as_ref().and_then(|running| running.model.as_ref()).map(|call| call.message)
-        else {
-            return Vec::new();
-        };
+        let running = self.turn.get().and_then(|turn| turn.model.running.as_ref());
+        let Some(message) = running.map(|call| call.message) else { return Vec::new() };
         self.keep_streaming_text(message, step);
-        let is_empty = self.context.last().is_some_and(|open| open.id == message && open.blocks.is_empty());
-        if is_empty {
+        if self.conversation.ends_empty(message) {
             let outcome = match end {
                 MessageEnd::Stopped => CallOutcome::Stopped,
                 MessageEnd::Complete | MessageEnd::Truncated | MessageEnd::Cut => CallOutcome::Failed,
@@ -329,7 +346,7 @@ impl Session {
     /// first is worth nothing unsigned, the second may be half a call.
     fn keep_streaming_text(&mut self, message: MessageId, step: &mut Step) {
         let streams = self.live.now();
-        let Some(open) = self.context.last_mut().filter(|open| open.id == message) else { return };
+        let Some(open) = self.conversation.last_mut(message) else { return };
         for streaming in streams {
             if streaming.message != message
                 || streaming.kind != StreamKind::Text
@@ -340,26 +357,24 @@ impl Session {
             }
             let block = Block::Text { text: streaming.text };
             let index = u32::try_from(open.blocks.len()).unwrap_or(u32::MAX);
-            step.changes.push(Change::Event(Event::BlockAdded { message, index, block: block.clone() }));
+            step.event(Event::BlockAdded { message, index, block: block.clone() });
             open.blocks.push(block);
         }
     }
 
     /// Takes the open message back, because its call is tried again or brought nothing.
     fn discard_message(&mut self, outcome: CallOutcome, step: &mut Step) {
-        let Some(call) = self.running.as_mut().and_then(|running| running.model.take()) else { return };
+        let Some(call) = self.take_model_call() else { return };
         self.bill(call.meter, outcome, step);
         self.live.close_message(call.message);
-        if self.context.last().is_some_and(|open| open.id == call.message) {
-            self.context.pop();
-        }
-        step.changes.push(Change::OutOfContext(call.message));
-        step.changes.push(Change::Event(Event::MessageDiscarded { message: call.message }));
+        self.conversation.take_back(call.message);
+        step.change(Change::OutOfContext(call.message));
+        step.event(Event::MessageDiscarded { message: call.message });
     }
 
     /// Puts the call that runs into the ledger as it is: its end will not be heard.
     pub(super) fn bill_model_call(&mut self, step: &mut Step) {
-        let Some(call) = self.running.as_mut().and_then(|running| running.model.as_mut()) else { return };
+        let Some(call) = self.turn.get_mut().and_then(|turn| turn.model.running.as_mut()) else { return };
         let nothing = Meter::begin(Purpose::Turn, None, None, None);
         let meter = std::mem::replace(&mut call.meter, nothing);
         self.bill(meter, CallOutcome::Stopped, step);
@@ -367,26 +382,25 @@ impl Session {
 
     /// Puts a call into the ledger, and what it used to the turn it belongs to.
     pub(super) fn bill(&mut self, meter: Meter, outcome: CallOutcome, step: &mut Step) {
-        if let (Some(usage), Some(running)) = (meter.usage(), &mut self.running) {
-            running.add_usage(usage);
+        if let (Some(usage), Some(turn)) = (meter.usage(), self.turn.get_mut()) {
+            turn.add_usage(usage);
         }
         if !self.is_counted() {
             return;
         }
-        if let Some(call) = meter.end(outcome, &mut self.seen) {
+        if let Some(call) = self.warmth.bill(meter, outcome) {
             self.note_bill(&call);
-            step.changes.push(Change::Event(Event::CallBilled { call }));
+            step.event(Event::CallBilled { call });
         }
     }
 
     fn spawn_pause(&self, next: Attempt, pause: Duration) {
         let report = self.reporter();
-        let Some(running) = &self.running else { return };
-        let cancel = running.cancel.child_token();
+        let Some(cancel) = self.turn.get().map(RunningTurn::child_token) else { return };
         let runtime = self.runtime.clone();
         tokio::spawn(async move {
             tokio::select! {
-                () = runtime.waking.pause(pause) => report(Report::RetryDue(next)),
+                () = runtime.waking.pause(pause) => report.send(Report::RetryDue(next)),
                 () = cancel.cancelled() => {}
             }
         });
@@ -394,36 +408,34 @@ impl Session {
 
     /// The pause before the next try is over.
     pub(super) async fn retry_due(&mut self, attempt: Attempt) -> Result<(), ApiError> {
-        let Some(running) = &mut self.running else { return Ok(()) };
-        if running.pause != Some(attempt) {
+        let due = self.turn.get_mut().and_then(|turn| turn.model.retry.take_if(|next| *next == attempt));
+        if due.is_none() {
             return Ok(());
         }
-        running.pause = None;
-        let mut step = Step::default();
-        step.changes.push(Change::Event(Event::RetryStarted));
-        self.call_within_budget(Next::Attempt(attempt), &mut step);
+        let mut step = Step::default().with(Event::RetryStarted);
+        self.before_call(Gate::Budget, Next::Attempt(attempt), &mut step);
         self.finish(step).await
     }
 
     /// Stop while the model is called, or while a failed call waits for its next try.
     pub(super) fn cancel_model(&mut self, step: &mut Step) {
-        if self.leave_line() || self.cancel_budget(step) || self.cancel_compaction(step) {
-            return self.feed_step(Input::ModelStopped { calls: Vec::new() }, step);
+        if self.stop_waiting_for_permit() || self.cancel_budget(step) || self.cancel_compaction(step) {
+            return self.feed(Input::ModelStopped { calls: Vec::new() }, step);
         }
-        let Some(running) = &mut self.running else { return };
-        if let Some(call) = &running.model {
+        let Some(turn) = self.turn.get_mut() else { return };
+        if let Some(call) = &turn.model.running {
             call.cancel.cancel();
-        } else if running.pause.take().is_some() {
-            step.changes.push(Change::Event(Event::RetryStarted));
-            self.feed_step(Input::ModelStopped { calls: Vec::new() }, step);
+        } else if turn.model.retry.take().is_some() {
+            step.event(Event::RetryStarted);
+            self.feed(Input::ModelStopped { calls: Vec::new() }, step);
         }
     }
 
     /// Gives up a model call that does not react to being cancelled.
     pub(super) fn abandon_model(&mut self, step: &mut Step) {
-        if self.running.as_ref().is_some_and(|running| running.model.is_some()) {
+        if self.turn.get().is_some_and(|turn| turn.model.running.is_some()) {
             let calls = self.end_partial(MessageEnd::Stopped, step);
-            self.feed_step(Input::ModelStopped { calls }, step);
+            self.feed(Input::ModelStopped { calls }, step);
         }
     }
 }

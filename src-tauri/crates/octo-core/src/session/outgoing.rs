@@ -1,11 +1,11 @@
 //! What a session sends to a model.
 
-use super::{attached::Attached, state::Session};
+use super::{attached::Attached, prefix::Prefix, state::Session};
 use crate::{
     base::Base,
     models::{Connection, Models},
 };
-use octo_llm::{Layout, MarkerPolicy, ModelCard, ModelRequest, ProviderError, Sent, ToolSchema, plan};
+use octo_llm::{Layout, MarkerPolicy, ModelCard, ModelRequest, ProviderError, Sent, plan};
 use octo_protocol::{BilledCall, Effort, Message, ModelId, SessionId};
 use std::sync::Arc;
 
@@ -16,8 +16,7 @@ pub(super) struct Outgoing {
     /// Whose prefix it is: a sub-agent's is its parent's.
     session: SessionId,
     model: Option<ModelId>,
-    system: Arc<str>,
-    tools: Arc<[ToolSchema]>,
+    prefix: Prefix,
     effort: Option<Effort>,
     speaker: Speaker,
     attached: Attached,
@@ -30,20 +29,19 @@ enum Speaker {
     Demo,
 }
 
-/// A request's conversation.
-pub(super) struct Said {
+/// A request's messages.
+pub(super) struct RequestMessages {
     /// The messages, paired.
-    pub(super) messages: Vec<Message>,
+    messages: Vec<Message>,
     /// So many of them, at the end, are not in the next request.
-    pub(super) vanishing: usize,
-    /// The most tokens the answer may have; none for what the model can.
-    pub(super) max_output: Option<u64>,
-    /// Whom it goes to, and with what before it.
-    pub(super) to: To,
+    vanishing: usize,
+    /// The most tokens the answer may have; `None` for what the model can.
+    max_output: Option<u64>,
+    to: To,
 }
 
 /// Whom a request goes to, and with what before it.
-pub(super) enum To {
+enum To {
     /// The session's model, with the session's tools and system prompt.
     Session,
     /// A model of its own, with a system prompt of its own and no tools: nothing the session's cache knows.
@@ -55,10 +53,33 @@ pub(super) enum To {
     },
 }
 
-impl Said {
-    /// A conversation that goes on from here.
+impl RequestMessages {
+    /// The conversation, which the answer continues.
     pub(super) fn lasting(messages: Vec<Message>) -> Self {
         Self { messages, vanishing: 0, max_output: None, to: To::Session }
+    }
+
+    /// The conversation with one more message, which no later request has.
+    pub(super) fn passing(messages: Vec<Message>, max_output: u64) -> Self {
+        Self { messages, vanishing: 1, max_output: Some(max_output), to: To::Session }
+    }
+
+    /// A question to another model, with its own system prompt.
+    pub(super) fn aside(
+        messages: Vec<Message>,
+        model: ModelId,
+        system: &'static str,
+        max_output: u64,
+    ) -> Self {
+        Self { messages, vanishing: 0, max_output: Some(max_output), to: To::Aside { model, system } }
+    }
+
+    /// The model it goes to, if that is not the session's.
+    pub(super) fn model(&self) -> Option<ModelId> {
+        match self.to {
+            To::Session => None,
+            To::Aside { model, .. } => Some(model),
+        }
     }
 }
 
@@ -70,8 +91,7 @@ impl Session {
             models: self.runtime.services.models.clone(),
             session: self.root(),
             model: self.model(),
-            system: self.system.clone(),
-            tools: self.tools.clone(),
+            prefix: self.prefix.clone(),
             effort: self.info.effort,
             attached: self.attached,
             speaker: if self.is_counted() { Speaker::Model } else { Speaker::Demo },
@@ -81,16 +101,12 @@ impl Session {
 
 impl Outgoing {
     /// As the request wants it.
-    pub(super) fn to(self, to: &To) -> Self {
-        match to {
+    pub(super) fn to(self, request: &RequestMessages) -> Self {
+        match request.to {
             To::Session => self,
-            To::Aside { model, system } => Self {
-                model: Some(*model),
-                system: Arc::from(*system),
-                tools: Arc::from([]),
-                effort: None,
-                ..self
-            },
+            To::Aside { model, system } => {
+                Self { model: Some(model), prefix: Prefix::aside(system), effort: None, ..self }
+            }
         }
     }
 
@@ -103,32 +119,36 @@ impl Outgoing {
     }
 
     /// The request.
-    pub(super) async fn request(self, connection: &Connection, said: Said) -> ModelRequest {
-        let images = self.base.images_of(&said.messages).await;
+    pub(super) async fn request(self, connection: &Connection, request: RequestMessages) -> ModelRequest {
+        let images = self.base.images_of(&request.messages).await;
         let model = connection.model.clone();
-        ModelRequest { images: Arc::new(images), ..self.without_pictures(model, &connection.card, said) }
+        ModelRequest { images: Arc::new(images), ..self.without_pictures(model, &connection.card, request) }
     }
 
     /// What a call of the ledger had sent, the conversation before it being this, so far as a cache knows it.
     pub(super) fn sent_before(self, line: &BilledCall, card: &ModelCard, messages: Vec<Message>) -> Sent {
         let asked = Self { model: line.model, ..self };
-        Sent::new(&asked.without_pictures(line.name.clone(), card, Said::lasting(messages)), line.at)
+        Sent::new(
+            &asked.without_pictures(line.name.clone(), card, RequestMessages::lasting(messages)),
+            line.at,
+        )
     }
 
-    fn without_pictures(self, model: String, card: &ModelCard, said: Said) -> ModelRequest {
-        let Said { messages, vanishing, max_output, to } = said;
+    fn without_pictures(self, model: String, card: &ModelCard, request: RequestMessages) -> ModelRequest {
+        let RequestMessages { messages, vanishing, max_output, to } = request;
         let effort = match to {
             To::Session => wished(self.effort, card),
             // A model that reasons by itself would spend a short answer on it.
             To::Aside { .. } => card.efforts.first().copied(),
         };
+        let (system, tools) = self.prefix.into_parts();
         let shown = self.attached == Attached::Shown;
         let layout = Layout::new(&messages).of(self.session).vanishing(vanishing);
         let layout = self.model.map_or(layout, |model| layout.asked_of(model));
         ModelRequest {
             model,
-            system: self.system,
-            tools: self.tools,
+            system,
+            tools,
             cache: plan(&layout, &card.caching, &MarkerPolicy::default()),
             messages,
             images: Arc::default(),

@@ -2,39 +2,44 @@
 
 use super::{
     Report, ready,
-    state::{Change, Session},
+    state::Session,
+    step::{Change, Step},
     texts,
-    turns::Step,
 };
 use crate::{
     permission::{self, Decision},
     turn::Input,
 };
 use octo_protocol::{
-    Answer, ApiError, Ask, AskReason, Block, CallId, CallStatus, ErrorCode, Event, Mode, Question,
-    QuestionId, Rule, ToolView, TurnId,
+    Answer, ApiError, Ask, AskReason, Block, CallId, CallStatus, ErrorCode, Mode, Question, QuestionId, Rule,
+    ToolView, TurnId,
 };
 use octo_tools::{Effects, Entry, Vetted};
 
 impl Session {
-    /// The person answers a question.
-    pub(super) async fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), ApiError> {
+    /// The person answers a question. What is in the step already is stored with the answer.
+    pub(super) async fn answer(
+        &mut self,
+        id: QuestionId,
+        answer: Answer,
+        step: Step,
+    ) -> Result<(), ApiError> {
         let gone = || ApiError::new("question.gone").code(ErrorCode::Gone);
-        let running = self.running.as_ref().ok_or_else(gone)?;
-        let question = running.questions.iter().find(|one| one.id == id).cloned().ok_or_else(gone)?;
+        let question = self.turn.get().and_then(|turn| turn.batch.question(id));
+        let question = question.cloned().ok_or_else(gone)?;
         match (&question.ask, &answer) {
             (Ask::Feedback { .. }, Answer::Text { text }) => {
                 let text = text.clone();
-                self.close_feedback(&question, answer, text).await
+                self.close_feedback(&question, answer, text, step).await
             }
             (Ask::Feedback { .. }, Answer::No { reason }) => {
                 let text = texts::unanswered(reason.as_deref());
-                self.close_feedback(&question, answer, text).await
+                self.close_feedback(&question, answer, text, step).await
             }
             (Ask::Permission { .. }, Answer::No { reason }) => {
                 let text = texts::declined(reason.as_deref());
-                let mut step = self.close(&question, answer);
-                self.end_asked(question.call, CallStatus::Denied, text, None, &mut step);
+                let end = (CallStatus::Denied, text, None);
+                let step = self.close(&question, answer, end, step);
                 self.feed_with(Input::Declined { call: question.call }, step).await
             }
             (Ask::Permission { .. }, Answer::Once) => self.allow(&question, answer, None).await,
@@ -60,19 +65,31 @@ impl Session {
     /// Words sent while the model's own question waits are the answer to it.
     pub(super) fn feedback_waiting(&self, blocks: &[Block]) -> Option<(QuestionId, String)> {
         let [Block::Text { text }] = blocks else { return None };
-        let running = self.running.as_ref()?;
-        let question = running.questions.iter().find(|one| matches!(one.ask, Ask::Feedback { .. }))?;
+        let question = self.turn.get()?.batch.feedback()?;
         Some((question.id, text.clone()))
     }
 
-    fn close(&mut self, question: &Question, answer: Answer) -> Step {
-        let mut step = Step::default();
-        if let Some(running) = &mut self.running {
-            running.questions.retain(|one| one.id != question.id);
+    /// Closes a question and ends its call with these words for the model.
+    fn close(
+        &mut self,
+        question: &Question,
+        answer: Answer,
+        (status, text, view): (CallStatus, String, Option<ToolView>),
+        mut step: Step,
+    ) -> Step {
+        if let Some(turn) = self.turn.get_mut() {
+            turn.batch.close(question.id, answer, &mut step);
+            turn.batch.end(question.call, status, text, view, &mut step);
         }
-        let closed = Event::QuestionClosed { question: question.id, answer: Some(answer) };
-        step.changes.push(Change::Event(closed));
-        step.changes.extend(self.letter.take().map(Change::LetterDone));
+        step
+    }
+
+    /// Closes a question whose call runs.
+    fn close_allowed(&mut self, question: &Question, answer: Answer) -> Step {
+        let mut step = Step::default();
+        if let Some(turn) = self.turn.get_mut() {
+            turn.batch.close(question.id, answer, &mut step);
+        }
         step
     }
 
@@ -81,6 +98,7 @@ impl Session {
         question: &Question,
         answer: Answer,
         text: String,
+        step: Step,
     ) -> Result<(), ApiError> {
         let view = match &question.ask {
             Ask::Feedback { question, context, options } => {
@@ -98,8 +116,7 @@ impl Session {
             }
             Ask::Permission { .. } => None,
         };
-        let mut step = self.close(question, answer);
-        self.end_asked(question.call, CallStatus::Done, text, view, &mut step);
+        let step = self.close(question, answer, (CallStatus::Done, text, view), step);
         self.feed_with(Input::Ended { call: question.call }, step).await
     }
 
@@ -113,8 +130,7 @@ impl Session {
             return self.allow_ready(question, answer, rule).await;
         }
         // After a restart the call was only waiting: it is read again, and must be what was asked about.
-        let Some(running) = &mut self.running else { return Ok(()) };
-        if !running.answered.insert(question.id) {
+        if self.turn.get_mut().is_some_and(|turn| !turn.batch.confirm(question.id)) {
             return Err(ApiError::new("question.gone").code(ErrorCode::Gone));
         }
         self.look_again(question.clone(), Purpose::Allow { answer, rule });
@@ -127,17 +143,17 @@ impl Session {
         answer: Answer,
         rule: Option<(String, Rule)>,
     ) -> Result<(), ApiError> {
-        let mut step = self.close(question, answer);
+        let mut step = self.close_allowed(question, answer);
         let mut is_rule = rule.is_some();
         if let Ask::Permission { reason: AskReason::Site { site }, .. } = &question.ask
             && self.is_for_the_task(question.call)
         {
-            self.granted_sites.push(site.clone());
+            self.grants.grant_site(site.clone());
             is_rule = true;
         }
         if let Some((scope, rule)) = rule {
-            self.rules.push(rule.clone());
-            step.changes.push(Change::Rule { scope, rule });
+            self.grants.add_rule(rule.clone());
+            step.change(Change::Rule { scope, rule });
         }
         self.feed_with(Input::Allowed { call: question.call }, step).await?;
         if is_rule {
@@ -156,15 +172,13 @@ impl Session {
 
     /// What a call that is ready to run would touch.
     fn ready_effects(&self, call: CallId) -> Option<&Effects> {
-        let open = self.running.as_ref()?.calls.iter().find(|open| open.call.id == call)?;
-        open.ready.as_ref().map(ready::Ready::effects)
+        self.turn.get()?.batch.get(call)?.effects()
     }
 
     /// After a rule was added or the mode was changed: questions that need no answer any more are answered.
     /// Looking may take a while, so it is done beside the actor.
     pub(super) fn review_questions(&self) {
-        let waiting = self.running.iter().flat_map(|running| &running.questions);
-        for question in waiting.filter(|question| matches!(question.ask, Ask::Permission { .. })) {
+        for question in self.turn.get().into_iter().flat_map(|turn| turn.batch.permissions()) {
             self.look_again(question.clone(), Purpose::Review { mode: self.info.mode });
         }
     }
@@ -175,12 +189,11 @@ impl Session {
         let (mut ground, toolset, report) =
             (self.ground(), self.runtime.services.toolset.clone(), self.reporter());
         let (runtime, folder, scope) = (self.runtime.clone(), self.info.folder.clone(), self.session_scope());
-        let Some(running) = &self.running else { return };
-        let turn = running.view.id;
-        let Some(open) = running.calls.iter().find(|open| open.call.id == question.call) else { return };
-        let (call, effects) = (open.call.clone(), self.ready_effects(question.call).cloned());
-        let (cancel, tasks) = (running.cancel.child_token(), running.task.tools.clone());
-        let context = self.tool_context(call.id, open.message, Vetted::Policy, cancel, tasks);
+        let Some(running) = self.turn.get() else { return };
+        let Some(open) = running.batch.get(question.call) else { return };
+        let (call, effects) = (open.request().clone(), open.effects().cloned());
+        let (turn, cancel, tasks) = (running.id(), running.child_token(), running.task().tools());
+        let context = self.tool_context(call.id, open.message(), Vetted::Policy, cancel, tasks);
         tokio::spawn(async move {
             // A task of its own: a fault in reading a call must not leave its question unanswerable.
             let looking = tokio::spawn(async move {
@@ -202,25 +215,23 @@ impl Session {
                 tracing::error!(%error, "reading a waiting call broke");
                 Err(texts::CHANGED.to_owned())
             });
-            report(Report::LookedAgain(SecondLook { turn, question, purpose, seen }));
+            report.send(Report::LookedAgain(SecondLook { turn, question, purpose, seen }));
         });
     }
 
     /// A waiting call was looked at again.
     pub(super) async fn looked_again(&mut self, look: SecondLook) -> Result<(), ApiError> {
         let SecondLook { turn, question, purpose, seen } = look;
-        let Some(running) = self.running.as_mut().filter(|running| running.view.id == turn) else {
-            return Ok(());
-        };
-        if !running.questions.iter().any(|one| one.id == question.id) {
+        let Some(running) = self.turn.of(turn) else { return Ok(()) };
+        if running.batch.question(question.id).is_none() {
             return Ok(());
         }
         let decision = match seen {
             Ok(Seen::Decision(decision)) => Ok(decision),
-            Ok(Seen::Ready(ready)) if is_what_was_asked(&question, &ready) => {
+            Ok(Seen::Ready(ready)) if ready.is_asked_by(&question.ask) => {
                 let decision = ready.decision().clone();
-                if let Some(open) = running.call(question.call) {
-                    open.ready = Some(*ready);
+                if let Some(open) = running.batch.call(question.call) {
+                    open.replace_ready(*ready);
                 }
                 Ok(decision)
             }
@@ -232,19 +243,19 @@ impl Session {
             (_, Ok(Decision::Deny { refusal, subject, part })) => {
                 let text = texts::refused_with(refusal, part.as_deref());
                 let view = Some(ToolView::Refused { subject, part, refusal });
-                let mut step = self.close(&question, Answer::No { reason: None });
-                self.end_asked(question.call, CallStatus::Denied, text, view, &mut step);
+                let end = (CallStatus::Denied, text, view);
+                let step = self.close(&question, Answer::No { reason: None }, end, Step::default());
                 self.feed_with(Input::Ended { call: question.call }, step).await
             }
             (Purpose::Allow { answer, rule }, Ok(_)) => self.allow_ready(&question, answer, rule).await,
             (Purpose::Allow { answer, .. }, Err(text)) => {
-                let mut step = self.close(&question, answer);
-                self.end_asked(question.call, CallStatus::Failed, text, None, &mut step);
+                let end = (CallStatus::Failed, text, None);
+                let step = self.close(&question, answer, end, Step::default());
                 self.feed_with(Input::Ended { call: question.call }, step).await
             }
             // Decided for a mode that is no longer the session's, it counts for nothing.
             (Purpose::Review { mode }, Ok(Decision::Run(_))) if mode == self.info.mode => {
-                let step = self.close(&question, Answer::Once);
+                let step = self.close_allowed(&question, Answer::Once);
                 self.feed_with(Input::Allowed { call: question.call }, step).await
             }
             (Purpose::Review { .. }, _) => Ok(()),
@@ -274,18 +285,4 @@ enum Purpose {
     Allow { answer: Answer, rule: Option<(String, Rule)> },
     /// It may need no answer any more.
     Review { mode: Mode },
-}
-
-/// Whether a call that was read again is still what the person was asked about.
-fn is_what_was_asked(question: &Question, ready: &ready::Ready) -> bool {
-    match (&question.ask, ready.decision()) {
-        (Ask::Permission { reason, preview, .. }, Decision::Ask { reason: now, .. }) => {
-            reason == now && preview == ready.preview()
-        }
-        // Allowed by itself by now: the person's yes covers it all the more.
-        (Ask::Permission { preview, .. }, Decision::Run(_)) => preview == ready.preview(),
-        // Refused by now: let through here, it is ended as such.
-        (Ask::Permission { .. }, Decision::Deny { .. }) => true,
-        (Ask::Permission { .. }, Decision::Feedback) | (Ask::Feedback { .. }, _) => false,
-    }
 }

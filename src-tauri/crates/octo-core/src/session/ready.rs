@@ -1,33 +1,36 @@
 //! A call before it runs: its arguments are read, it is decided on, and the person's hooks have their say.
 
-use super::calls::plain;
+use super::{calls::plain, confined::Fence};
+use crate::clock::now;
 use crate::{
-    clock::now,
     hooks::{Heard, Hooks, Moment},
-    permission::{self, Decided, Decision, Ground, Nature},
+    permission::{self, Basis, Decided, Decision, Ground, Nature},
 };
-use octo_protocol::{AskReason, CallId, Mode, Refusal, ToolCall, ToolView};
-use octo_tools::{DeskEffect, Effects, PreparedCall, ReadCall, ToolContext, ToolError, ToolOutput, Toolset};
+use octo_protocol::{Ask, AskReason, CallId, Mode, Refusal, ToolCall, ToolView};
+use octo_shell::Confinement;
+use octo_tools::{
+    DeskEffect, Effects, PreparedCall, ReadCall, ToolContext, ToolError, ToolOutput, Toolset, Vetted,
+};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// A call whose arguments were read and about which is decided.
 pub(crate) struct Ready {
-    pub(super) tool: &'static str,
-    pub(super) prepared: Box<dyn PreparedCall>,
-    pub(super) effects: Effects,
-    pub(super) decision: Decision,
+    tool: &'static str,
+    prepared: Box<dyn PreparedCall>,
+    effects: Effects,
+    decision: Decision,
     /// The command line to run in place of the one that was given.
-    pub(super) rewritten: Option<String>,
-    pub(super) nature: Nature,
-    pub(super) preview: ToolView,
-    pub(super) arguments: Map<String, Value>,
+    rewritten: Option<String>,
+    nature: Nature,
+    preview: ToolView,
+    arguments: Map<String, Value>,
     /// What hooks before it have for the model.
-    pub(super) told: Option<String>,
+    told: Option<String>,
     /// The mode it was decided in.
-    pub(super) mode: Mode,
+    mode: Mode,
     /// Where the session's commands stood then: a command runs where it was shown to run.
-    pub(super) shell_folder: PathBuf,
+    shell_folder: PathBuf,
 }
 
 /// What a hook is told of a call: what will run, not what the model wrote.
@@ -130,10 +133,7 @@ pub(super) async fn ready(
 }
 
 /// A result with what hooks added to it.
-pub(super) fn with_words_of_hooks(
-    outcome: Result<ToolOutput, ToolError>,
-    told: &str,
-) -> Result<ToolOutput, ToolError> {
+fn with_words_of_hooks(outcome: Result<ToolOutput, ToolError>, told: &str) -> Result<ToolOutput, ToolError> {
     if told.is_empty() {
         return outcome;
     }
@@ -156,9 +156,19 @@ impl Ready {
         Self { decision: refused, ..self }
     }
 
+    /// The tool's own name.
+    pub(super) fn tool(&self) -> &'static str {
+        self.tool
+    }
+
     /// What was decided.
     pub(super) fn decision(&self) -> &Decision {
         &self.decision
+    }
+
+    /// What it does beyond what it names.
+    pub(super) fn nature(&self) -> &Nature {
+        &self.nature
     }
 
     /// What was, or would be, shown to the person.
@@ -166,15 +176,69 @@ impl Ready {
         &self.preview
     }
 
+    /// What the person is asked before it runs.
+    pub(super) fn question(&self) -> Option<Ask> {
+        match (&self.decision, &self.preview) {
+            (Decision::Ask { reason, rule }, preview) => {
+                Some(Ask::Permission { preview: preview.clone(), reason: reason.clone(), rule: rule.clone() })
+            }
+            (_, ToolView::Feedback { question, context, options, .. }) => Some(Ask::Feedback {
+                question: question.clone(),
+                context: context.clone(),
+                options: options.clone(),
+            }),
+            // `ready` lets no other question through.
+            (Decision::Feedback | Decision::Run(_) | Decision::Deny { .. }, _) => None,
+        }
+    }
+
+    /// Who lets it run; `None` for one that is refused.
+    pub(super) fn vetted(&self) -> Option<Vetted> {
+        match self.decision {
+            Decision::Run(Basis::Policy) => Some(Vetted::Policy),
+            // Everything else ran because the person said so: by an answer, a rule or the mode.
+            Decision::Run(Basis::Person) | Decision::Ask { .. } | Decision::Feedback => Some(Vetted::Person),
+            Decision::Deny { .. } => None,
+        }
+    }
+
+    /// What the system holds its command to.
+    pub(super) fn confinement(&self, fence: &Fence) -> Option<Confinement> {
+        fence.confinement(&self.decision, &self.nature)
+    }
+
+    /// Gives the context of the call what the decision grants.
+    pub(super) fn grant(
+        &self,
+        context: ToolContext,
+        ground: &Ground,
+        confinement: Option<Confinement>,
+    ) -> ToolContext {
+        let sites = permission::granted_sites(ground, &self.effects, &self.decision);
+        ToolContext {
+            files: context.files.granting(&self.effects.reads, &self.effects.writes),
+            http: context.http.granting(sites),
+            browser_leave: permission::browser_leave(ground, &self.effects),
+            shell_folder: Some(self.shell_folder.clone()),
+            rewritten: self.rewritten.clone(),
+            confinement,
+            ..context
+        }
+    }
+
+    /// Whether the call would no longer do what the person said yes to: files change while a question waits.
+    pub(super) async fn has_changed(&self, looking: &ToolContext) -> bool {
+        self.was_shown() && !self.is_still_shown(looking).await
+    }
+
     /// Whether the person said yes to a change they were shown.
-    pub(super) fn was_shown(&self) -> bool {
+    fn was_shown(&self) -> bool {
         let changes = matches!(self.effects.desk, Some(DeskEffect::Changes(_)));
         matches!(self.decision, Decision::Ask { .. })
             && (changes || matches!(self.preview, ToolView::Diff(_)))
     }
 
-    /// Whether the call would still do what was shown: files change while a question waits.
-    pub(super) async fn is_still_shown(&self, looking: &ToolContext) -> bool {
+    async fn is_still_shown(&self, looking: &ToolContext) -> bool {
         self.prepared.preview(looking).await.is_ok_and(|now| now == self.preview)
     }
 
@@ -188,6 +252,35 @@ impl Ready {
     /// What the call would touch.
     pub(super) fn effects(&self) -> &Effects {
         &self.effects
+    }
+
+    /// Whether a question is still about this call, which was read again.
+    pub(super) fn is_asked_by(&self, question: &Ask) -> bool {
+        match (question, &self.decision) {
+            (Ask::Permission { reason, preview, .. }, Decision::Ask { reason: now, .. }) => {
+                reason == now && *preview == self.preview
+            }
+            // Allowed by itself by now: the person's yes covers it all the more.
+            (Ask::Permission { preview, .. }, Decision::Run(_)) => *preview == self.preview,
+            // Refused by now: let through here, it is ended as such.
+            (Ask::Permission { .. }, Decision::Deny { .. }) => true,
+            (Ask::Permission { .. }, Decision::Feedback) | (Ask::Feedback { .. }, _) => false,
+        }
+    }
+
+    /// Runs it, and lets the person's hooks have their say on what came of it.
+    pub(super) async fn run(
+        self,
+        call: CallId,
+        hooks: &Hooks,
+        context: ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let outcome = self.prepared.run(context).await;
+        let mut about = facts(self.tool, call, &self.arguments);
+        about.insert("failed".to_owned(), outcome.is_err().into());
+        let heard = hooks.hear(Moment::AfterTool, Some(self.tool), about).await;
+        let told = [self.told, heard.context].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        with_words_of_hooks(outcome, &told)
     }
 }
 

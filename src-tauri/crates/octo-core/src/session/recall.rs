@@ -9,15 +9,15 @@ impl Session {
     /// model sees (a compaction) says nothing of the next one.
     pub(super) fn recall(&mut self, lines: &[BilledCall]) {
         for line in lines {
-            let place = self.context.iter().position(|message| Some(message.id) == line.message);
+            let place = self.conversation.iter().position(|message| Some(message.id) == line.message);
             let card = line.model.and_then(|model| self.runtime.services.models.card_of(model));
             let (Some(before), Some(card), Some(usage)) =
-                (place.and_then(|place| self.context.get(..place)), card, line.usage)
+                (place.and_then(|place| self.conversation.get(..place)), card, line.usage)
             else {
                 continue;
             };
             let sent = self.outgoing().sent_before(line, &card, paired(before).into_owned());
-            self.seen.remember(sent.billed(usage));
+            self.warmth.remember(sent.billed(usage));
         }
     }
 }

@@ -22,18 +22,15 @@ pub(crate) enum Answer {
 impl Session {
     /// Whether nothing is lost that the store does not have, and nothing goes on.
     pub(super) fn may_rest(&self, unused: Duration, after: Duration) -> Answer {
-        let goes_on = self.running.is_some()
+        let goes_on = self.turn.is_running()
             || self.side.is_some()
-            || self.swap.is_some()
-            || self.away.is_some()
-            || self.task_ending.is_some()
+            || self.compaction.is_swapping()
+            || self.restoring.is_under_way()
+            || self.records.has_work()
             || self.after.is_at_work()
-            || self.is_watching()
-            || self.has_commands();
+            || self.background.go_on();
         // What the person allowed for as long as this is open, the page it works in, and a cache that is kept warm.
-        let holds = self.allowance.is_raised()
-            || self.seat.was_used()
-            || self.card.as_ref().is_some_and(|card| self.pause.is_warm(card));
+        let holds = self.budget.is_raised() || self.seat.was_used() || self.warmth.warm_card().is_some();
         if unused < after || goes_on || holds { Answer::StaysOpen } else { Answer::Rests }
     }
 }

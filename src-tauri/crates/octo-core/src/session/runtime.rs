@@ -1,6 +1,6 @@
 //! What session actors run on.
 
-use super::{registry::OpenSessions, sub_agent::Forks};
+use super::{registry::OpenSessions, sub_agent::SubAgentPool};
 use crate::{
     activity::Board, admission::Admission, base::Base, services::Services, troubles::Troubles, waking::Waking,
 };
@@ -22,7 +22,7 @@ pub(crate) struct Runtime {
     /// How many turns work at once.
     pub admission: Admission,
     /// Sub-agents, and the skills they work by.
-    pub forks: Forks,
+    pub forks: SubAgentPool,
     /// Sessions that cannot be stored.
     pub troubles: Troubles,
     /// What streams.
@@ -39,7 +39,7 @@ impl Runtime {
         Self {
             admission: Admission::new(limit, board.change().clone()),
             board,
-            forks: Forks::new(Arc::new(services.library.clone())),
+            forks: SubAgentPool::new(Arc::new(services.library.clone())),
             open: OpenSessions::default(),
             troubles: Troubles::new(),
             deltas: broadcast::channel(DELTAS).0,

@@ -3,12 +3,14 @@
 use super::{
     Report,
     compacting::Compacting,
+    current_turn::RunningTurn,
     meter::{Asked, Meter, millis},
-    outgoing::{Said, To},
-    state::{Change, Session},
-    turns::Step,
+    outgoing::RequestMessages,
+    state::Session,
+    step::Step,
 };
-use crate::{clock::now, suggestion};
+use crate::clock::now;
+use crate::suggestion;
 use futures::StreamExt;
 use octo_llm::{Billed, ErrorClass, FinishReason, ModelEvent, ProviderError, Sent};
 use octo_protocol::{
@@ -24,7 +26,7 @@ pub(crate) struct SideCall {
     cancel: CancellationToken,
     /// None once it is over and its line is in the ledger.
     meter: Option<Meter>,
-    pub(super) aim: Aim,
+    aim: Aim,
 }
 
 /// What a side call is for.
@@ -52,35 +54,44 @@ enum What {
 
 /// What a model answered beside the conversation.
 pub(super) struct SideAnswer {
-    /// Its text.
-    pub(super) text: String,
+    text: String,
     /// How many tools it called. None of them runs.
-    pub(super) calls: usize,
-    /// Why it ended.
-    pub(super) finish: FinishReason,
+    calls: usize,
+    finish: FinishReason,
+}
+
+impl SideAnswer {
+    /// Its text, and how many tools it called, if it came to its end.
+    pub(super) fn complete(&self) -> Option<(&str, usize)> {
+        match self.finish {
+            FinishReason::Stop => Some((&self.text, self.calls)),
+            FinishReason::Length | FinishReason::Refused => None,
+        }
+    }
 }
 
 impl Session {
     /// Begins a side call, once the step is stored.
     ///
     /// It is made after a pause, which is part of it: what ends the call ends that.
-    pub(super) fn call_beside(&mut self, aim: Aim, said: Said, pause: Duration, step: &mut Step) {
+    pub(super) fn call_beside(
+        &mut self,
+        aim: Aim,
+        request: RequestMessages,
+        pause: Duration,
+        step: &mut Step,
+    ) {
         self.end_side_call(step);
         let purpose = match &aim {
             Aim::Compaction(_) => Purpose::Compaction,
             Aim::Warmth => Purpose::Warmth,
             Aim::Suggestion(_) => Purpose::Suggestion,
         };
-        let turn = self.running.as_ref().map(|running| running.view.id);
-        let parent = self.running.as_ref().map_or(&self.ending, |running| &running.cancel);
-        let (id, cancel) = (MessageId::new(), parent.child_token());
-        let model = match said.to {
-            To::Session => self.model(),
-            To::Aside { model, .. } => Some(model),
-        };
-        let meter = Some(Meter::begin(purpose, turn, None, model));
+        let cancel = self.turn.get().map_or_else(|| self.actor.child_token(), RunningTurn::child_token);
+        let (id, model) = (MessageId::new(), request.model().or_else(|| self.model()));
+        let meter = Some(Meter::begin(purpose, self.turn.id(), None, model));
         self.side = Some(SideCall { id, cancel: cancel.clone(), meter, aim });
-        step.jobs.push(Box::new(move |session| session.spawn_beside(id, said, pause, cancel)));
+        step.job(move |session| session.spawn_beside(id, request, pause, cancel));
     }
 
     /// Guesses the person's next message after a turn. Only a light model is asked: the guess is not worth the price
@@ -88,32 +99,32 @@ impl Session {
     pub(super) async fn suggest(&mut self, turn: TurnId) -> Result<(), ApiError> {
         let settings = self.runtime.base.preferences();
         let wanted = settings.suggestions == Switch::On && self.info.source == Source::Window;
-        let (true, Some(model)) = (wanted && self.running.is_none(), settings.light_model) else {
+        let (true, Some(model)) = (wanted && !self.turn.is_running(), settings.light_model) else {
             return Ok(());
         };
         // What cannot be looked up now is not worth ending a session for.
         let Ok(false) = self.is_over_budget().await else { return Ok(()) };
         let todos = self.todos();
-        let Some(question) = suggestion::question(&self.context, &todos) else { return Ok(()) };
+        let Some(question) = suggestion::question(&self.conversation, &todos) else { return Ok(()) };
         let mut step = Step::default();
         let blocks = vec![Block::Text { text: question }];
         let messages: Vec<Message> = vec![self.message(turn, Role::User, Origin::Octo, blocks)];
-        let to = To::Aside { model, system: suggestion::SYSTEM };
-        let max_output = Some(suggestion::LONGEST_ANSWER);
-        self.call_beside(
-            Aim::Suggestion(turn),
-            Said { messages, vanishing: 0, max_output, to },
-            Duration::ZERO,
-            &mut step,
-        );
+        let request = RequestMessages::aside(messages, model, suggestion::SYSTEM, suggestion::LONGEST_ANSWER);
+        self.call_beside(Aim::Suggestion(turn), request, Duration::ZERO, &mut step);
         self.finish(step).await
     }
 
-    fn spawn_beside(&self, id: MessageId, said: Said, pause: Duration, cancel: CancellationToken) {
-        let (outgoing, report) = (self.outgoing().to(&said.to), self.reporter());
+    fn spawn_beside(
+        &self,
+        id: MessageId,
+        request: RequestMessages,
+        pause: Duration,
+        cancel: CancellationToken,
+    ) {
+        let (outgoing, report) = (self.outgoing().to(&request), self.reporter());
         let broken = report.clone();
         let call = tokio::spawn(async move {
-            let send = |what| report(Report::Beside(SideProgress { id, what }));
+            let send = |what| report.send(Report::Beside(SideProgress { id, what }));
             if cancel.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
                 let error = ProviderError::new(ErrorClass::Cancelled, "it was stopped before it began");
                 return send(What::Ended(Err(error)));
@@ -122,9 +133,9 @@ impl Session {
                 Ok(connection) => connection,
                 Err(error) => return send(What::Ended(Err(error))),
             };
-            let request = outgoing.request(&connection, said).await;
+            let request = outgoing.request(&connection, request).await;
             let sent = Sent::new(&request, now());
-            send(What::Asked(Box::new(Asked { card: connection.card, sent })));
+            send(What::Asked(Box::new(Asked::new(connection.card, sent))));
             let mut began = Some(Instant::now());
             let mut answer = SideAnswer { text: String::new(), calls: 0, finish: FinishReason::Stop };
             let mut events = connection.provider.stream(request, cancel);
@@ -157,7 +168,7 @@ impl Session {
                 tracing::error!(%error, "a side call broke");
                 let error =
                     ProviderError::new(ErrorClass::Invalid, "the model call itself broke; the log says more");
-                broken(Report::Beside(SideProgress { id, what: What::Ended(Err(error)) }));
+                broken.send(Report::Beside(SideProgress { id, what: What::Ended(Err(error)) }));
             }
         });
     }
@@ -170,7 +181,7 @@ impl Session {
             What::Asked(asked) => {
                 meter.asked(*asked);
                 match side.aim {
-                    Aim::Compaction(_) | Aim::Warmth => self.pause.cache_used(),
+                    Aim::Compaction(_) | Aim::Warmth => self.warmth.cache_used(),
                     Aim::Suggestion(_) => {}
                 }
                 return Ok(());
@@ -198,7 +209,7 @@ impl Session {
                 let guess = answer.ok().and_then(|answer| suggestion::read(&answer.text));
                 if let Some(text) = guess {
                     let suggestion = Suggestion { turn, text };
-                    step.changes.push(Change::Event(Event::Suggested { suggestion }));
+                    step.event(Event::Suggested { suggestion });
                 }
             }
             None => {}
@@ -206,13 +217,13 @@ impl Session {
         self.finish(step).await
     }
 
-    /// Ends the side call that runs, if one does. What it was for does not happen.
-    pub(super) fn end_side_call(&mut self, step: &mut Step) -> Option<Aim> {
-        let side = self.side.take()?;
+    /// Ends the side call that runs, and with it what it was for; whether there was one.
+    pub(super) fn end_side_call(&mut self, step: &mut Step) -> bool {
+        let Some(side) = self.side.take() else { return false };
         side.cancel.cancel();
         if let Some(meter) = side.meter {
             self.bill(meter, CallOutcome::Stopped, step);
         }
-        Some(side.aim)
+        true
     }
 }

@@ -51,7 +51,12 @@ impl Session {
         if ground.mode == Mode::Autonomous {
             ground.mode = Mode::AskRisky;
         }
-        PolicyRunner { ground, fence: self.fence(), shell: self.shell.clone(), hooks: self.hooks() }
+        PolicyRunner {
+            ground,
+            fence: self.workspace.fence(&self.runtime),
+            shell: self.workspace.shell().clone(),
+            hooks: self.hooks(),
+        }
     }
 }
 

@@ -1,16 +1,23 @@
 //! Sub-agents: sessions that work on one task for another session, their parent.
 //!
-//! [`pool`] limits how many work at once, [`spawn`] makes one, [`child`] is what a session is as a sub-agent, and
-//! [`invocation`] is how a skill's call starts one and follows it. [`summary`] is what it gives back.
+//! [`invocation`] is how a call of the parent starts one and follows it, [`parent`] what the parent knows of it,
+//! [`spawn`] makes its session, [`child`] is what that session is as a sub-agent, and [`progress`] what it reports.
+//! [`prompt`] and [`summary`] are the words it gets and gives back, and [`pool`] limits how many work at once.
 
 mod child;
 mod invocation;
+mod parent;
 mod pool;
+mod progress;
+mod prompt;
 mod spawn;
 mod summary;
 
-pub(super) use child::{Attendance, Forked, FromParent, Lifeline, Progress};
-pub(crate) use invocation::{ForkNews, LineageAsked};
-pub(super) use invocation::{ForksOfTurn, close_card, let_rest};
-pub(super) use pool::Forks;
-pub(super) use spawn::{Birth, Heritage, begin};
+use child::{Attendance, ParentLink};
+pub(super) use child::{ParentState, SubAgent};
+pub(super) use invocation::close;
+pub(crate) use parent::{ChildReport, ParentQuery};
+pub(super) use parent::{Children, close_card};
+pub(crate) use pool::SubAgentPool;
+pub(super) use progress::Progress;
+pub(super) use spawn::{NewSubAgent, spawn};

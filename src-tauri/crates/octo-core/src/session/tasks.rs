@@ -7,13 +7,13 @@
 
 use super::{
     Report,
+    current_turn::RunningTurn,
     journey::{Asked, Extent, Target},
-    state::{Change, Patience, Session},
+    state::Session,
+    step::Step,
 };
 use crate::permission::Nature;
-use octo_protocol::{
-    ApiError, Block, CommandState, Event, LastingMark, Message, Origin, Role, SessionId, ToolView, TurnId,
-};
+use octo_protocol::{ApiError, CommandState, Event, LastingMark, SessionId, ToolView, TurnId};
 use octo_tools::{CommandEffect, Effects, TaskWish, Tasks, ToolError, ToolOutput};
 use octo_workspace::{RunningCommand, TaskId, TimeError, TimeMachine};
 use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
@@ -37,17 +37,19 @@ pub(super) struct TurnTask {
     /// Cancelled once the tasks before this one ended.
     before: CancellationToken,
     /// What its tools may ask of the tree.
-    pub(super) tools: Tasks,
+    tools: Tasks,
 }
 
-/// Commands whose changes are recorded when they end.
+/// What is still to be recorded of a session's turns.
 #[derive(Default)]
-pub(super) struct Watch {
-    /// In the background, by handle.
+pub(super) struct TurnRecords {
+    /// Commands in the background whose changes are recorded when they end, by handle.
     running: HashMap<String, RunningCommand>,
-    /// Ended ones whose changes are being looked for.
+    /// Ended commands whose changes are being looked for.
     looking: TaskTracker,
-    /// Cancelled once the task of the last turn ended; none before the first turn.
+    /// The task of the turn that has just ended.
+    ending: Option<Ending>,
+    /// Cancelled once the task of the last turn ended; `None` before the first turn.
     settled: Option<CancellationToken>,
 }
 
@@ -58,7 +60,7 @@ pub(super) struct Loose {
     settled: Option<CancellationToken>,
 }
 
-impl Watch {
+impl TurnRecords {
     /// Of a sub-agent: its parent's task waits for what its commands changed.
     pub(super) fn beside(looking: TaskTracker) -> Self {
         Self { looking, ..Self::default() }
@@ -67,6 +69,40 @@ impl Watch {
     /// Where what ended commands changed is looked for.
     pub(super) fn looking(&self) -> TaskTracker {
         self.looking.clone()
+    }
+
+    /// Whether a command runs, or a task ends, that is to be recorded.
+    pub(super) fn has_work(&self) -> bool {
+        self.is_watching() || self.ending.is_some()
+    }
+
+    /// Whether a command runs that may change files.
+    pub(super) fn is_watching(&self) -> bool {
+        !self.running.is_empty()
+    }
+
+    /// What has to be over before files are put back.
+    pub(super) fn loose(&self) -> Loose {
+        Loose { looking: self.looking.clone(), settled: self.settled.clone() }
+    }
+
+    /// Cancelled once the tasks before the next one ended.
+    fn before_next(&self) -> CancellationToken {
+        self.settled.clone().unwrap_or_else(over)
+    }
+
+    /// A command ended: what it changed is looked for.
+    fn look_after(&self, machine: TimeMachine, session: SessionId, watched: RunningCommand) {
+        self.looking.spawn_blocking(move || {
+            // A file that changes while it is read, a folder that is gone for a moment: looked at again.
+            for attempt in 0..LOOKS {
+                match machine.after_command(&watched) {
+                    Ok(_) => return,
+                    Err(error) => tracing::warn!(%session, %error, attempt, "what a command changed is not recorded yet"),
+                }
+                std::thread::sleep(BETWEEN_LOOKS);
+            }
+        });
     }
 }
 
@@ -100,10 +136,15 @@ impl TurnTask {
             machine,
             session: session.id(),
             turn,
-            folder: session.folder.clone(),
+            folder: session.workspace.folder().to_owned(),
             begun: Arc::default(),
-            before: session.watch.settled.clone().unwrap_or_else(over),
+            before: session.records.before_next(),
         }
+    }
+
+    /// What the turn's tools may ask of the tree.
+    pub(super) fn tools(&self) -> Tasks {
+        self.tools.clone()
     }
 
     /// The task, begun if it was not yet.
@@ -162,35 +203,25 @@ pub(super) fn goes_on(outcome: &Result<ToolOutput, ToolError>) -> Option<String>
 }
 
 impl Session {
-    /// The beginning of the person's message of a turn, or of the one it goes on from: what its task is called.
+    /// The person's message of a turn, or of the one it continues: what its task is called.
     pub(super) fn summary_of(&self, turn: TurnId) -> String {
-        let kept = self.running.as_ref().filter(|running| running.view.id == turn);
-        let kept = kept.and_then(|running| running.summary.clone());
+        let kept = self.turn.get().filter(|running| running.id() == turn).and_then(RunningTurn::summary);
         if let Some(summary) = self.summary_of_parent().or(kept) {
-            return summary;
+            return summary.to_owned();
         }
-        let said = |turn: TurnId| {
-            self.context.iter().find(|message| message.turn == turn && message.meta.origin == Origin::Person)
-        };
-        self.turns_asking(turn).into_iter().find_map(said).map(Message::text).unwrap_or_default()
+        self.conversation.request_of(turn).unwrap_or_default()
     }
 
-    /// The turns that asked for what runs; see [`Session::turns_asking`].
+    /// The turns that asked for what runs; see [`super::conversation::Conversation::turns_asking`].
     pub(super) fn asking_turns(&self) -> Vec<TurnId> {
-        self.running.iter().flat_map(|running| self.turns_asking(running.view.id)).collect()
-    }
-
-    /// A turn, and those before it that it went on from where it has no words of its own: one begun again after it
-    /// was stopped or failed answers what was said in an earlier one, and says nothing without it.
-    pub(super) fn turns_asking(&self, turn: TurnId) -> Vec<TurnId> {
-        turns_asking(&self.context, turn)
+        self.turn.id().map(|turn| self.conversation.turns_asking(turn)).unwrap_or_default()
     }
 
     /// A call's command is over, or goes on in the background.
     pub(super) fn command_returned(&mut self, watched: RunningCommand, handle: Option<String>) {
-        match handle.filter(|handle| self.is_in_background(handle)) {
+        match handle.filter(|handle| self.background.is_running(handle)) {
             Some(handle) => {
-                self.watch.running.insert(handle, watched);
+                self.records.running.insert(handle, watched);
             }
             None => self.look_after(watched),
         }
@@ -198,63 +229,43 @@ impl Session {
 
     /// A command in the background ended.
     pub(super) fn command_over(&mut self, handle: &str) {
-        if let Some(watched) = self.watch.running.remove(handle) {
+        if let Some(watched) = self.records.running.remove(handle) {
             self.look_after(watched);
         }
     }
 
-    fn look_after(&mut self, watched: RunningCommand) {
-        let (machine, session) = (self.runtime.services.time.clone(), self.id());
-        self.watch.looking.spawn_blocking(move || {
-            // A file that changes while it is read, a folder that is gone for a moment: looked at again.
-            for attempt in 0..LOOKS {
-                match machine.after_command(&watched) {
-                    Ok(_) => return,
-                    Err(error) => tracing::warn!(%session, %error, attempt, "what a command changed is not recorded yet"),
-                }
-                std::thread::sleep(BETWEEN_LOOKS);
-            }
-        });
-    }
-
-    /// Whether a command goes on that may change files.
-    pub(super) fn is_watching(&self) -> bool {
-        !self.watch.running.is_empty()
-    }
-
-    /// What has to be over before files are put back.
-    pub(super) fn loose(&self) -> Loose {
-        Loose { looking: self.watch.looking.clone(), settled: self.watch.settled.clone() }
+    fn look_after(&self, watched: RunningCommand) {
+        self.records.look_after(self.runtime.services.time.clone(), self.id(), watched);
     }
 
     /// The session ends, and with it its commands: what they changed is recorded now, so that nothing the person does
     /// afterwards is taken for theirs.
     pub(super) async fn record_last(&mut self) {
-        for (_handle, watched) in std::mem::take(&mut self.watch.running) {
+        for (_handle, watched) in std::mem::take(&mut self.records.running) {
             self.look_after(watched);
         }
         self.settle_task();
-        if tokio::time::timeout(LAST_LOOK, self.loose().over()).await.is_err() {
+        if tokio::time::timeout(LAST_LOOK, self.records.loose().over()).await.is_err() {
             tracing::warn!(session = %self.id(), "what commands changed is recorded at the next start");
         }
     }
 
     /// The turn is over: its task ends next.
     pub(super) fn task_ends(&mut self, task: TurnTask) {
-        if self.fork.is_some() {
+        if self.sub_agent.is_some() {
             // It is its parent's, and ends with the parent's turn.
             return;
         }
         let summary = self.summary_of(task.turn);
-        self.task_ending = Some(Ending { task, summary });
+        self.records.ending = Some(Ending { task, summary });
     }
 
     /// Begins to end the task of the turn that has just ended; what its tools asked for follows.
     pub(super) fn settle_task(&mut self) {
-        let Some(Ending { task, summary }) = self.task_ending.take() else { return };
-        let loose = self.loose();
+        let Some(Ending { task, summary }) = self.records.ending.take() else { return };
+        let loose = self.records.loose();
         let settled = CancellationToken::new();
-        self.watch.settled = Some(settled.clone());
+        self.records.settled = Some(settled.clone());
         let (machine, session, report) = (task.machine.clone(), self.id(), self.reporter());
         if let Some(wish) = task.tools.take_wish() {
             let target = match wish {
@@ -262,11 +273,11 @@ impl Session {
                 TaskWish::Go { to } => Target::Task(to),
             };
             // Nothing may begin before it is gone to; what asked for it stays visible to the model.
-            let kept = self.turns_asking(task.turn);
+            let kept = self.conversation.turns_asking(task.turn);
             self.set_out(target, Extent::Everything { kept }, Vec::new(), Asked::Tool);
         }
         tokio::spawn(async move {
-            // Told also when it breaks, so that nobody waits for it for ever.
+            // Sent also when it breaks, so that nothing waits for it for ever.
             let settled = settled.drop_guard();
             loose.looked().await;
             let ended = async {
@@ -278,41 +289,17 @@ impl Session {
                 tracing::warn!(%session, %error, "a task was not ended");
             }
             drop(settled);
-            report(Report::Settled);
+            report.send(Report::Settled);
         });
     }
 
-    /// The tree of tasks changed. Nothing is lost with this event: whoever looks at the tree sees it as it is.
+    /// The tree of tasks changed. Nothing is lost with this event: a client that looks at the tree sees it as it is.
     pub(super) async fn tasks_changed(&mut self) -> Result<(), ApiError> {
-        self.patience = Patience::None;
-        if let Err(error) = self.commit(vec![Change::Event(Event::TasksChanged)]).await {
+        if let Err(error) = self.finish(Step::once().with(Event::TasksChanged)).await {
             tracing::warn!(session = %self.id(), %error, "the end of a task was not told");
         }
         Ok(())
     }
-}
-
-/// See [`Session::turns_asking`]. A turn that has said nothing comes after everything.
-fn turns_asking(context: &[Message], turn: TurnId) -> Vec<TurnId> {
-    let mut turns = vec![turn];
-    let mut at = turn;
-    loop {
-        let first = context.iter().position(|message| message.turn == at).unwrap_or(context.len());
-        let has_words =
-            context.iter().any(|message| message.turn == at && message.meta.origin == Origin::Person);
-        let Some(before) = first.checked_sub(1).and_then(|before| context.get(before)) else { break };
-        // One that began by itself comes after an answer; what is begun again after an answer is told so first.
-        let tells_ends = |message: &Message| {
-            message.blocks.iter().any(|block| matches!(block, Block::CommandsEnded { .. }))
-        };
-        let by_itself = before.role == Role::Assistant && context.get(first).is_some_and(tells_ends);
-        if has_words || by_itself || turns.contains(&before.turn) {
-            break;
-        }
-        at = before.turn;
-        turns.push(at);
-    }
-    turns
 }
 
 /// Of what ended long ago.

@@ -7,7 +7,7 @@ use crate::{
     naming,
     prompt::Surroundings,
     schedule::{must_wait, running},
-    session::{AskedCall, Via, asked_call, sendable},
+    session::{Via, asked_call, sendable},
     slash::{self, Parsed},
 };
 use octo_protocol::{
@@ -94,7 +94,7 @@ impl Sessions {
             .await;
         all.extend(heard.context.map(|text| Block::Notice { kind: NoticeKind::Hook, text }));
         all.extend(blocks);
-        let via = chat.map(|(_, via)| via.service);
+        let via = chat.map(|(_, via)| via.service());
         let meta = Meta { origin: Origin::Person, at, model: None, usage: None, end: None, via };
         let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };
         // What a slash asks for is the first thing that happens, before any model is asked.
@@ -118,7 +118,7 @@ impl Sessions {
                 }
                 tx.begun_in_chat(chat, id)?;
                 tx.lead_chat(chat, Some(id), 0)?;
-                tx.letter_done(via.letter)?;
+                tx.letter_done(via.message())?;
             }
             // Ours from the first moment: another process must not take the open turn for one left behind.
             tx.take_lease(id, &holder, octo_store::probe)?;
@@ -126,7 +126,7 @@ impl Sessions {
             let first = message.id;
             tx.emit(Topic::Session { id }, Event::MessageAdded { message })?;
             tx.append_context(id, first)?;
-            if let Some(AskedCall { message, view }) = call {
+            if let Some((message, view)) = call {
                 let message_id = message.id;
                 tx.emit(Topic::Session { id }, Event::MessageAdded { message })?;
                 tx.append_context(id, message_id)?;

@@ -5,14 +5,15 @@ use crate::{
     builtin::Deed,
     session::{
         Runtime,
-        idle::Moment,
-        sub_agent::{Attendance, Birth, Heritage, Progress, begin, let_rest},
+        state::Session,
+        sub_agent::{NewSubAgent, ParentState, Progress, close, spawn},
+        warmth::Moment,
     },
 };
 use futures::future::BoxFuture;
 use octo_protocol::{
-    ApiError, CallId, ForkOrigin, MessageId, Mode, ModelId, SessionId, SessionInfo, SessionStatus,
-    SkillOrigin, Switch, TurnEnd, TurnId,
+    ApiError, CallId, ForkOrigin, MessageId, ModelId, SessionId, SessionInfo, SkillOrigin, Switch, TurnEnd,
+    TurnId,
 };
 use octo_store::Inherits;
 use octo_tools::DeskLeave;
@@ -39,17 +40,17 @@ pub(super) enum Aim {
 
 /// A look back at a turn.
 pub(super) struct Look {
-    pub(super) runtime: Arc<Runtime>,
-    pub(super) parent: SessionInfo,
-    pub(super) turn: TurnId,
-    pub(super) model: ModelId,
+    runtime: Arc<Runtime>,
+    parent: SessionInfo,
+    turn: TurnId,
+    model: ModelId,
     /// The last message of the conversation then.
-    pub(super) last: MessageId,
-    pub(super) folder: PathBuf,
+    last: MessageId,
+    folder: PathBuf,
     /// Where proposals are written down before they are made.
-    pub(super) drafts: PathBuf,
-    pub(super) calls: Calls,
-    pub(super) heritage: Heritage,
+    drafts: PathBuf,
+    calls: Calls,
+    state: ParentState,
 }
 
 /// What one sub-agent did.
@@ -99,6 +100,27 @@ impl Aim {
 }
 
 impl Look {
+    /// At a turn of this session, with the model that is asked now and the last message it sees.
+    pub(super) fn new(
+        session: &Session,
+        turn: TurnId,
+        (model, last): (ModelId, MessageId),
+        state: ParentState,
+        calls: Calls,
+    ) -> Self {
+        Self {
+            runtime: session.runtime.clone(),
+            parent: session.info.clone(),
+            turn,
+            model,
+            last,
+            folder: session.workspace.folder().to_owned(),
+            drafts: session.workspace.scratch().join("drafts"),
+            calls,
+            state,
+        }
+    }
+
     /// Does it. Never fails: what could not be done is logged, and the conversation is as it was.
     pub(super) fn run(self, aims: Vec<Aim>) -> BoxFuture<'static, LookedBack> {
         Box::pin(async move { self.all(aims).await })
@@ -120,7 +142,7 @@ impl Look {
             let done = self.one(&aim).await;
             let finished = match done {
                 Ok(Some(done)) => {
-                    if done.progress.as_ref().is_some_and(|progress| progress.steps > 0) {
+                    if done.progress.as_ref().is_some_and(|progress| progress.steps() > 0) {
                         news.warm_since = Some(since);
                     }
                     self.price(&done).await;
@@ -128,7 +150,7 @@ impl Look {
                         Deed::Remembered(file) => Some(file),
                         Deed::Proposed(_) => None,
                     }));
-                    done.progress.and_then(|progress| progress.end)
+                    done.progress
                 }
                 Ok(None) => None,
                 Err(error) => {
@@ -139,7 +161,8 @@ impl Look {
             if aim == Aim::Remember {
                 // Only the person's going on makes it due again: what failed or was stopped is let be.
                 let was_cut = self.calls.way.is_cancelled() && !self.calls.end.is_cancelled();
-                let whole = finished.is_some_and(|(end, _)| end == TurnEnd::Finished);
+                let end = finished.as_ref().and_then(Progress::end);
+                let whole = end.is_some_and(|(end, _)| *end == TurnEnd::Finished);
                 news.memory = if was_cut && !whole { Memory::Owed } else { Memory::UpToDate };
             }
         }
@@ -169,40 +192,34 @@ impl Look {
             biased;
             () = self.calls.end.cancelled() => return Ok(None),
             () = self.calls.way.cancelled() => return Ok(None),
-            slot = self.runtime.forks.slots.take(limit) => slot,
+            slot = self.runtime.forks.slots().take(limit) => slot,
         };
-        let (told, mut deeds) = mpsc::unbounded_channel();
-        let (child, progress) = begin(&self.runtime, self.birth(aim, told)).await?;
+        let (sender, mut deeds) = mpsc::unbounded_channel();
+        let (child, progress) = spawn(&self.runtime, self.sub_agent(aim, sender)).await?;
         let progress = self.follow(child, progress).await;
         drop(slot);
-        let_rest(self.runtime.clone(), child).await;
+        close(self.runtime.clone(), child).await;
         let deeds = std::iter::from_fn(|| deeds.try_recv().ok()).collect();
         Ok(Some(Done { deeds, progress }))
     }
 
-    fn birth(&self, aim: &Aim, told: mpsc::UnboundedSender<Deed>) -> Birth {
-        let all = self.runtime.services.toolset.names();
-        Birth {
-            origin: ForkOrigin {
-                session: self.parent.id,
-                title: self.parent.title.clone(),
-                turn: self.turn,
-                // No call started it, so none has this id.
-                call: CallId::new(),
-                name: aim.name().to_owned(),
-            },
-            parent: self.parent.clone(),
-            mode: Mode::Ask,
-            model: Some(self.model),
-            effort: self.parent.effort,
-            inherits: Inherits::Through(self.last),
-            forbidden: all.filter(|name| !aim.tools().contains(name)).map(str::to_owned).collect(),
-            notice: aim.instructions(&self.drafts.display().to_string()).trim_end().to_owned(),
-            task: String::new(),
-            leave: aim.leave(),
-            attendance: Attendance::Nobody(told),
-            heritage: self.heritage.clone(),
-        }
+    fn sub_agent(&self, aim: &Aim, deeds: mpsc::UnboundedSender<Deed>) -> NewSubAgent {
+        let origin = ForkOrigin {
+            session: self.parent.id,
+            title: self.parent.title.clone(),
+            turn: self.turn,
+            // No call started it, so none has this id.
+            call: CallId::new(),
+            name: aim.name().to_owned(),
+        };
+        let others = self.runtime.services.toolset.names().filter(|name| !aim.tools().contains(name));
+        let notice = aim.instructions(&self.drafts.display().to_string()).trim_end().to_owned();
+        let (parent, state) = (self.parent.clone(), self.state.clone());
+        NewSubAgent::new(origin, parent, state, Inherits::Through(self.last), notice)
+            .on_model(Some(self.model), self.parent.effort)
+            .without_tools(others.map(str::to_owned).collect())
+            .with_leave(aim.leave())
+            .unattended(deeds)
     }
 
     /// Follows a sub-agent to the end of its turn, and ends that where it must.
@@ -210,12 +227,12 @@ impl Look {
         let mut stopping = false;
         loop {
             let now = progress.borrow_and_update().clone();
-            if now.end.is_some() {
+            if now.end().is_some() {
                 return Some(now);
             }
             // It waits for the person, for a budget say, who does not know of it; or it does not come to an end.
-            let astray = now.status == SessionStatus::Waiting || now.steps > MOST_STEPS;
-            let gives_way = self.calls.way.is_cancelled() && !now.acts;
+            let astray = now.waits() || now.steps() > MOST_STEPS;
+            let gives_way = self.calls.way.is_cancelled() && !now.acts();
             if !stopping && (astray || gives_way || self.calls.end.is_cancelled()) {
                 stopping = true;
                 let runtime = self.runtime.clone();
@@ -236,14 +253,14 @@ impl Look {
                     return None;
                 },
                 () = self.calls.end.cancelled(), if !stopping => {}
-                () = self.calls.way.cancelled(), if !stopping && !now.acts => {}
+                () = self.calls.way.cancelled(), if !stopping && !now.acts() => {}
             }
         }
     }
 
     /// Notes with what was proposed what finding it out cost.
     async fn price(&self, done: &Done) {
-        let cost = done.progress.as_ref().and_then(|progress| progress.cost);
+        let cost = done.progress.as_ref().and_then(|progress| progress.cost());
         let Some(cost) = cost else { return };
         for deed in &done.deeds {
             if let Deed::Proposed(made) = deed {

@@ -1,52 +1,254 @@
 //! A call of the batch that is open.
 
+use super::{EndedHow, plain};
+use crate::clock::now;
 use crate::{
-    session::{ready::Ready, state::Change, texts, turns::Step},
-    turn::Settle,
+    permission::{Decision, Ground},
+    session::{
+        ready::Ready,
+        step::{Change, Step},
+        sub_agent::close_card,
+        texts,
+    },
+    turn::{Known, Order, Settle, Verdict},
 };
 use octo_protocol::{
-    CallState, CallStatus, CallView, Event, MessageId, Millis, ToolCall, ToolResult, TurnId,
+    CallId, CallState, CallStatus, CallView, Event, MessageId, Question, QuestionId, SubAgentStatus,
+    ToolCall, ToolResult, ToolView, TurnId,
 };
+use octo_store::StoredCall;
+use octo_tools::{Effects, Outcome, ToolError, ToolOutput};
 use tokio_util::sync::CancellationToken;
 
 /// A call of the open batch.
-pub(crate) struct OpenCall {
-    pub(in crate::session) call: ToolCall,
-    pub(in crate::session) view: CallView,
-    pub(in crate::session) message: MessageId,
-    pub(in crate::session) ready: Option<Ready>,
-    pub(in crate::session) result: Option<ToolResult>,
-    pub(in crate::session) cancel: Option<CancellationToken>,
+pub(in crate::session) struct OpenCall {
+    call: ToolCall,
+    view: CallView,
+    message: MessageId,
+    ready: Option<Ready>,
+    result: Option<ToolResult>,
+    cancel: Option<CancellationToken>,
 }
 
 impl OpenCall {
-    /// A call that was just heard of.
+    /// A call that the model has just made.
     pub(in crate::session) fn planned(turn: TurnId, message: MessageId, call: ToolCall) -> Self {
         let view =
             CallView { id: call.id, turn, tool: call.name.clone(), state: CallState::Planned, view: None };
         Self { call, view, message, ready: None, result: None, cancel: None }
     }
 
+    /// A call that an earlier process left open, and how far it was.
+    pub(in crate::session) fn restored(
+        message: MessageId,
+        call: ToolCall,
+        stored: &StoredCall,
+        questions: &[Question],
+    ) -> (Self, Known) {
+        let known = match stored.view.state {
+            CallState::Planned => Known::Planned,
+            CallState::Asking if questions.iter().any(|question| question.call == call.id) => Known::Asking,
+            CallState::Asking => Known::Planned,
+            CallState::Started { .. } => Known::Started,
+            CallState::Ended { .. } if stored.result.is_some() => Known::Ended,
+            CallState::Ended { .. } => Known::Started,
+        };
+        let (view, result) = (stored.view.clone(), stored.result.clone());
+        (Self { call, view, message, ready: None, result, cancel: None }, known)
+    }
+
+    pub(in crate::session) fn id(&self) -> CallId {
+        self.call.id
+    }
+
+    /// The call as the model made it.
+    pub(in crate::session) fn request(&self) -> &ToolCall {
+        &self.call
+    }
+
+    /// The message it is from.
+    pub(in crate::session) fn message(&self) -> MessageId {
+        self.message
+    }
+
+    /// What the transcript shows of it.
+    pub(in crate::session) fn view(&self) -> &CallView {
+        &self.view
+    }
+
+    /// What the transcript shows of it, as an event.
+    pub(in crate::session) fn event(&self) -> Event {
+        Event::CallChanged { call: self.view.clone() }
+    }
+
+    /// Whether it has no result yet.
+    pub(in crate::session) fn is_open(&self) -> bool {
+        self.result.is_none()
+    }
+
+    /// Whether it runs.
+    pub(in crate::session) fn is_started(&self) -> bool {
+        matches!(self.view.state, CallState::Started { .. })
+    }
+
+    /// What it would touch, once it is decided on.
+    pub(in crate::session) fn effects(&self) -> Option<&Effects> {
+        self.ready.as_ref().map(Ready::effects)
+    }
+
+    /// Its card changes.
+    pub(in crate::session) fn show(&mut self, view: ToolView) {
+        self.view.view = Some(view);
+    }
+
+    /// It was read again, and decided on.
+    pub(in crate::session) fn replace_ready(&mut self, ready: Ready) {
+        self.ready = Some(ready);
+    }
+
+    /// It was read and decided on, or could not be.
+    pub(super) fn prepare(&mut self, outcome: Result<Ready, ToolError>, step: &mut Step) -> Verdict {
+        let ready = match outcome {
+            Ok(ready) => ready,
+            Err(error) => {
+                self.show(plain(&error.text));
+                self.end(CallStatus::Failed, error.text, step);
+                return Verdict::Failed;
+            }
+        };
+        ready.tool().clone_into(&mut self.view.tool);
+        if let Decision::Deny { refusal, subject, part } = ready.decision().clone() {
+            let words = texts::refused_with(refusal, part.as_deref());
+            self.show(ToolView::Refused { subject, part, refusal });
+            self.end(CallStatus::Denied, words, step);
+            return Verdict::Failed;
+        }
+        self.show(ready.preview().clone());
+        let order = match ready.effects().order {
+            octo_tools::Order::Parallel => Order::Parallel,
+            octo_tools::Order::Alone => Order::Alone,
+        };
+        let verdict = match ready.decision() {
+            Decision::Run(_) => Verdict::Run(order),
+            Decision::Ask { .. } | Decision::Feedback | Decision::Deny { .. } => Verdict::Ask(order),
+        };
+        self.ready = Some(ready);
+        verdict
+    }
+
+    /// Its question for the person, if it has one.
+    pub(super) fn ask(&mut self, step: &mut Step) -> Option<Question> {
+        let ready = self.ready.as_ref()?;
+        let ask = ready.question()?;
+        let tool = ready.tool().to_owned();
+        self.view.state = CallState::Asking;
+        step.event(self.event());
+        Some(Question { id: QuestionId::new(), call: self.call.id, tool, ask, at: now() })
+    }
+
+    /// Marks it as started. One that the present mode forbids ends instead; whether it starts.
+    pub(super) fn start(&mut self, ground: &Ground, cancel: CancellationToken, step: &mut Step) -> bool {
+        if self.ready.as_ref().is_some_and(|ready| ready.is_forbidden_by_now(ground)) {
+            self.end(CallStatus::Denied, texts::MODE_CHANGED.to_owned(), step);
+            return false;
+        }
+        self.view.state = CallState::Started { at: now() };
+        self.cancel = Some(cancel);
+        step.event(self.event());
+        true
+    }
+
+    /// What was decided on it, the message it is from, and what cancels it: once, to run it.
+    pub(super) fn take_start(&mut self) -> Option<(Ready, MessageId, CancellationToken)> {
+        let cancel = self.cancel.clone()?;
+        Some((self.ready.take()?, self.message, cancel))
+    }
+
+    pub(super) fn cancel(&self) {
+        if let Some(cancel) = &self.cancel {
+            cancel.cancel();
+        }
+    }
+
+    /// It ran, and came to this.
+    pub(super) fn finish(
+        &mut self,
+        outcome: Result<ToolOutput, ToolError>,
+        how: EndedHow,
+        duration_ms: u64,
+        step: &mut Step,
+    ) {
+        let mut result = match outcome {
+            Ok(ToolOutput { text, images, view, outcome }) => {
+                self.show(view);
+                let status = match outcome {
+                    Outcome::Done | Outcome::AwaitsPerson => CallStatus::Done,
+                };
+                ToolResult { images, ..result_of(&self.call, status, text) }
+            }
+            Err(error) => {
+                let view = failed_view(self.view.view.take(), &error.text);
+                self.show(view);
+                result_of(&self.call, CallStatus::Failed, error.text)
+            }
+        };
+        if how == EndedHow::Stopped {
+            result.status = CallStatus::Stopped;
+            result.text = format!("{}\n\n{}", result.text.trim_end(), texts::STOPPED).trim_start().to_owned();
+        }
+        self.end_with(result, duration_ms, step);
+    }
+
+    /// Ends it without having run it to its end.
+    pub(super) fn settle(&mut self, how: Settle, step: &mut Step) {
+        let (status, text) = texts::settled(how);
+        let card =
+            if how == Settle::Interrupted { SubAgentStatus::Interrupted } else { SubAgentStatus::Stopped };
+        close_card(&mut self.view, card);
+        self.end(status, text.to_owned(), step);
+    }
+
+    /// Gives it up, after it did not end in time after Stop.
+    pub(super) fn abandon(&mut self, step: &mut Step) {
+        close_card(&mut self.view, SubAgentStatus::Stopped);
+        self.end(CallStatus::Stopped, texts::STOP_OVERDUE.to_owned(), step);
+    }
+
+    /// Ends it with words for the model.
+    pub(super) fn end(&mut self, status: CallStatus, text: String, step: &mut Step) {
+        self.end_with(result_of(&self.call, status, text), 0, step);
+    }
+
+    fn end_with(&mut self, result: ToolResult, duration_ms: u64, step: &mut Step) {
+        self.view.state = CallState::Ended { status: result.status, at: now(), duration_ms };
+        step.event(self.event());
+        step.change(Change::Result(result.clone()));
+        self.result = Some(result);
+        self.ready = None;
+        self.cancel = None;
+    }
+
     /// Its result; a batch is closed only when each has one.
-    pub(in crate::session) fn into_result(self) -> ToolResult {
+    pub(super) fn into_result(self) -> ToolResult {
         let Self { call, result, .. } = self;
         result.unwrap_or_else(|| {
             let (status, text) = texts::settled(Settle::Interrupted);
             result_of(&call, status, text.to_owned())
         })
     }
-
-    /// Ends it with a result and stores both.
-    pub(super) fn end(&mut self, result: ToolResult, duration_ms: u64, at: Millis, step: &mut Step) {
-        self.view.state = CallState::Ended { status: result.status, at, duration_ms };
-        step.changes.push(Change::Event(Event::CallChanged { call: self.view.clone() }));
-        step.changes.push(Change::Result(result.clone()));
-        self.result = Some(result);
-        self.ready = None;
-        self.cancel = None;
-    }
 }
 
-pub(super) fn result_of(call: &ToolCall, status: CallStatus, text: String) -> ToolResult {
+fn result_of(call: &ToolCall, status: CallStatus, text: String) -> ToolResult {
     ToolResult { call: call.id, provider_id: call.provider_id.clone(), status, text, images: Vec::new() }
+}
+
+/// A failed command keeps its card; anything else shows what went wrong.
+fn failed_view(before: Option<ToolView>, text: &str) -> ToolView {
+    match before {
+        Some(ToolView::Command(mut command)) => {
+            command.output.get_or_insert_with(|| text.chars().take(super::SHOWN).collect());
+            ToolView::Command(command)
+        }
+        _ => plain(text),
+    }
 }

@@ -39,35 +39,51 @@ pub(crate) enum Extent {
     Conversation,
 }
 
-/// Files are where they were to go.
-pub(super) struct Arrived {
-    pub(super) report: RestoreReport,
-    /// The conversation that is to follow.
-    pub(super) conversation: Option<Conversation>,
-}
-
 /// The conversation on the way to a task.
 pub(super) struct Conversation {
-    pub(super) task: TaskNumber,
-    pub(super) tree: TaskTree,
-    pub(super) kept: Vec<TurnId>,
+    task: TaskNumber,
+    tree: TaskTree,
+    kept: Vec<TurnId>,
 }
 
-/// What a journey needs.
+impl Conversation {
+    /// Of a task, with these turns kept.
+    pub(super) fn new(task: TaskNumber, tree: TaskTree, kept: Vec<TurnId>) -> Self {
+        Self { task, tree, kept }
+    }
+
+    pub(super) fn task(&self) -> TaskNumber {
+        self.task
+    }
+
+    /// The turns that are not in it, but for those that are kept.
+    pub(super) fn undone(&self) -> Vec<TurnId> {
+        let way = conversation(&self.tree, self.task);
+        let off = self.tree.tasks.iter().filter(|known| !way.contains(&known.number));
+        off.filter_map(|known| known.turn).filter(|turn| !self.kept.contains(turn)).collect()
+    }
+}
+
+/// A journey and what it needs.
 pub(super) struct Way {
-    pub(super) machine: TimeMachine,
-    pub(super) store: Store,
-    pub(super) session: SessionId,
-    pub(super) loose: Loose,
+    machine: TimeMachine,
+    store: Store,
+    session: SessionId,
+    loose: Loose,
 }
 
 impl Way {
+    pub(super) fn new(machine: TimeMachine, store: Store, session: SessionId, loose: Loose) -> Self {
+        Self { machine, store, session, loose }
+    }
+
+    /// Puts files back. Returns the conversation that is to follow.
     pub(super) async fn go(
         &self,
         target: Target,
         extent: Extent,
         overwrite: Vec<String>,
-    ) -> Result<Arrived, ApiError> {
+    ) -> Result<(RestoreReport, Option<Conversation>), ApiError> {
         self.loose.over().await;
         let tree = self.tree().await?;
         match extent {
@@ -83,12 +99,12 @@ impl Way {
                 noted?;
                 let (task, _) = goal(&tree, target, &[])?;
                 let report = self.files(task, None, overwrite).await?;
-                Ok(Arrived { report, conversation: None })
+                Ok((report, None))
             }
             Extent::Chosen(paths) => {
                 let (task, _) = goal(&tree, target, &[])?;
                 let report = self.files(task, Some(paths), overwrite).await?;
-                Ok(Arrived { report, conversation: None })
+                Ok((report, None))
             }
             Extent::Conversation => {
                 let (task, _) = goal(&tree, target, &[])?;
@@ -102,12 +118,16 @@ impl Way {
                     kept: Vec::new(),
                     impossible: Vec::new(),
                 };
-                Ok(Arrived { report, conversation: Some(Conversation { task, tree, kept: Vec::new() }) })
+                Ok((report, Some(Conversation::new(task, tree, Vec::new()))))
             }
         }
     }
 
-    async fn with_conversation(&self, journey: Journey, overwrite: Vec<String>) -> Result<Arrived, ApiError> {
+    async fn with_conversation(
+        &self,
+        journey: Journey,
+        overwrite: Vec<String>,
+    ) -> Result<(RestoreReport, Option<Conversation>), ApiError> {
         let (session, begins) = (self.session, journey.clone());
         let begun = self.store.write(move |tx| tx.begin_journey(session, &begins)).await;
         begun?;
@@ -123,7 +143,7 @@ impl Way {
         };
         let tree = self.tree().await?;
         let Journey { conversation, kept, .. } = journey;
-        Ok(Arrived { report, conversation: Some(Conversation { task: conversation, tree, kept }) })
+        Ok((report, Some(Conversation::new(conversation, tree, kept))))
     }
 
     async fn files(
@@ -208,7 +228,7 @@ fn work(tree: &TaskTree, from: TaskNumber) -> TaskNumber {
 }
 
 /// The tasks whose turns are in the conversation at the end of one.
-pub(super) fn conversation(tree: &TaskTree, task: TaskNumber) -> HashSet<TaskNumber> {
+fn conversation(tree: &TaskTree, task: TaskNumber) -> HashSet<TaskNumber> {
     let mut way = HashSet::new();
     let mut next = Some(task);
     while let Some(number) = next.filter(|number| way.insert(*number)) {

@@ -1,24 +1,21 @@
-//! A sub-agent's session: what it shares with its parent, and what it tells it.
+//! A session that is a sub-agent: what it shares with its parent, and what it tells it.
 //!
 //! It works in its parent's folder, by its parent's rules and for its parent's task: what it does to files is one step
 //! with what the parent's turn does. It has one turn. Once that is over it can be read, and nothing more begins in it;
-//! one that an earlier process left open is ended as stopped, for nobody waits for its summary any more.
+//! one that an earlier process left open is ended as stopped, for no parent waits for its summary any more.
 
+use super::Progress;
 use crate::{
     builtin::{Client, Deed, Witness},
     session::{
         attached::Attached,
-        budget::Allowance,
-        calls::OpenCall,
+        before_call::{Allowance, Budget},
         meter::Seen,
-        state::{Running, Session},
-        tasks::TurnTask,
+        state::Session,
+        tasks::{TurnRecords, TurnTask},
     },
 };
-use octo_protocol::{
-    ApiError, BilledCall, CallState, Cost, ForkOrigin, Message, Role, SessionId, SessionStatus, ToolCount,
-    TurnEnd, TurnId, Usage,
-};
+use octo_protocol::{ApiError, BilledCall, ForkOrigin, Message, SessionId, TurnEnd, TurnId};
 use octo_store::StoredFork;
 use octo_tools::{DeskLeave, INVOKE_SKILL};
 use std::sync::Arc;
@@ -27,146 +24,152 @@ use tokio_util::task::TaskTracker;
 
 /// Tools no sub-agent may use: it starts none of its own, and does not take its parent's task back.
 const NEVER: &[&str] = &[INVOKE_SKILL, "undo_task", "redo_task"];
-/// Characters of the last line a card shows.
-const LINE: usize = 200;
-
-/// What a sub-agent's session gets from its parent when it begins.
-pub(crate) struct Lifeline {
-    pub(in crate::session) kept: FromParent,
-    /// Where what ended commands changed is looked for: the parent's task waits for that.
-    pub(in crate::session) looking: TaskTracker,
-    /// Sites the person granted to the task.
-    pub(in crate::session) granted: Vec<String>,
-    pub(in crate::session) allowance: Allowance,
-    pub(in crate::session) attached: Attached,
-    pub(in crate::session) seen: Seen,
-}
 
 /// What a session is as a sub-agent.
-pub(in crate::session) struct Forked {
-    pub(in crate::session) origin: ForkOrigin,
+pub(in crate::session) struct SubAgent {
+    origin: ForkOrigin,
     barred: Arc<[String]>,
-    /// None once nobody waits for it: after a restart.
-    line: Option<Line>,
+    /// `None` once no parent waits for it: after a restart.
+    link: Option<Link>,
 }
 
-struct Line {
+/// What a sub-agent's session gets from its parent when it begins.
+pub(crate) struct ParentLink {
+    state: ParentState,
+    link: Link,
+}
+
+/// What of its parent's state a sub-agent goes on with.
+#[derive(Clone)]
+pub(in crate::session) struct ParentState {
+    task: TurnTask,
+    /// What that task is called.
+    summary: String,
+    /// Where what ended commands changed is looked for: the parent's task waits for that.
+    looking: TaskTracker,
+    /// Sites the person granted to the task.
+    granted: Vec<String>,
+    allowance: Allowance,
+    attached: Attached,
+    seen: Seen,
+}
+
+/// What ties a sub-agent to its parent for the session's life.
+struct Link {
     task: TurnTask,
     summary: String,
+    /// What it may do with the built-in commands without asking. Never stored: after a restart it may nothing.
     leave: DeskLeave,
     attendance: Attendance,
     progress: Progress,
-    told: watch::Sender<Progress>,
+    reports: watch::Sender<Progress>,
 }
 
 /// Who is there for a sub-agent's questions.
 #[derive(Clone)]
-pub(crate) enum Attendance {
+pub(in crate::session) enum Attendance {
     /// The person: its card shows that it waits.
     Person,
-    /// Nobody. What would ask is refused; what it does at Octo's desk is told there.
-    Nobody(mpsc::UnboundedSender<Deed>),
+    /// No person. What would ask is refused; what its built-in commands do is sent here.
+    Unattended(mpsc::UnboundedSender<Deed>),
 }
 
-/// How far a sub-agent is.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Progress {
-    pub(in crate::session) status: SessionStatus,
-    /// Answers of its model.
-    pub(in crate::session) steps: u32,
-    pub(in crate::session) tools: Vec<ToolCount>,
-    pub(in crate::session) usage: Usage,
-    pub(in crate::session) cost: Option<Cost>,
-    pub(in crate::session) last_line: String,
-    /// Whether one of its calls is at work.
-    pub(in crate::session) acts: bool,
-    /// How its turn ended and its last words, once it has.
-    pub(in crate::session) end: Option<(TurnEnd, String)>,
-}
-
-impl Progress {
-    pub(in crate::session) fn new() -> Self {
-        Self {
-            status: SessionStatus::Running,
-            steps: 0,
-            tools: Vec::new(),
-            usage: Usage::default(),
-            cost: Some(Cost::ZERO),
-            last_line: String::new(),
-            acts: false,
-            end: None,
-        }
-    }
-
-    fn called(&mut self, tool: &str) {
-        match self.tools.iter_mut().find(|known| known.tool == tool) {
-            Some(known) => known.count = known.count.saturating_add(1),
-            None => self.tools.push(ToolCount { tool: tool.to_owned(), count: 1 }),
-        }
+impl ParentLink {
+    /// The link of a sub-agent that begins, and how its parent hears of its progress.
+    pub(super) fn new(
+        state: ParentState,
+        leave: DeskLeave,
+        attendance: Attendance,
+    ) -> (Self, watch::Receiver<Progress>) {
+        let (reports, progress) = watch::channel(Progress::new());
+        let (task, summary) = (state.task.clone(), state.summary.clone());
+        let link = Link { task, summary, leave, attendance, progress: Progress::new(), reports };
+        (Self { state, link }, progress)
     }
 }
 
-impl Forked {
-    /// Of a stored session, with what its parent handed over if it begins now.
-    pub(in crate::session) fn new(stored: StoredFork, line: Option<FromParent>) -> Self {
+impl SubAgent {
+    /// Of a stored session.
+    pub(in crate::session) fn new(stored: StoredFork) -> Self {
         let barred = NEVER.iter().map(|name| (*name).to_owned()).chain(stored.forbidden).collect();
-        let line = line.map(|FromParent { task, summary, told, leave, attendance }| Line {
-            task,
-            summary,
-            leave,
-            attendance,
-            progress: Progress::new(),
-            told,
-        });
-        Self { origin: stored.origin, barred, line }
+        Self { origin: stored.origin, barred, link: None }
     }
-}
 
-/// What of a [`Lifeline`] is kept for the session's life.
-pub(in crate::session) struct FromParent {
-    pub(in crate::session) task: TurnTask,
-    pub(in crate::session) summary: String,
-    pub(in crate::session) told: watch::Sender<Progress>,
-    /// What it may do at Octo's desk without asking. Never stored: after a restart it may nothing.
-    pub(in crate::session) leave: DeskLeave,
-    pub(in crate::session) attendance: Attendance,
+    /// The parent, and the call it was started by.
+    pub(in crate::session) fn origin(&self) -> &ForkOrigin {
+        &self.origin
+    }
 }
 
 impl Session {
+    /// What a sub-agent that works for a turn goes on with.
+    pub(in crate::session) fn parent_state(
+        &self,
+        task: TurnTask,
+        summary: String,
+        granted: Vec<String>,
+    ) -> ParentState {
+        ParentState {
+            task,
+            summary,
+            looking: self.records.looking(),
+            granted,
+            allowance: self.budget.allowance().clone(),
+            attached: self.attached,
+            seen: self.warmth.seen().clone(),
+        }
+    }
+
+    /// Takes what its parent hands over, if it begins now.
+    pub(in crate::session) fn inherit(&mut self, parent: ParentLink) {
+        let ParentLink { state, link } = parent;
+        self.records = TurnRecords::beside(state.looking);
+        self.grants.inherit_sites(state.granted);
+        self.budget = Budget::inherited(state.allowance);
+        self.attached = state.attached;
+        self.warmth.inherit(state.seen);
+        if let Attendance::Unattended(_) = link.attendance {
+            self.workspace.limit_to_drafts(&self.runtime);
+        }
+        if let Some(sub_agent) = &mut self.sub_agent {
+            sub_agent.link = Some(link);
+        }
+    }
+
     /// The session whose task this is: its own, or its parent's.
     pub(in crate::session) fn root(&self) -> SessionId {
-        self.fork.as_ref().map_or(self.id(), |fork| fork.origin.session)
+        self.sub_agent.as_ref().map_or(self.id(), |sub_agent| sub_agent.origin.session)
     }
 
     /// The turn whose task this is.
     pub(in crate::session) fn root_turn(&self, own: TurnId) -> TurnId {
-        self.fork.as_ref().map_or(own, |fork| fork.origin.turn)
+        self.sub_agent.as_ref().map_or(own, |sub_agent| sub_agent.origin.turn)
     }
 
     /// Tools that are refused here, whatever is decided about their calls.
     pub(in crate::session) fn barred(&self) -> Arc<[String]> {
-        self.fork.as_ref().map_or_else(|| Arc::from([]), |fork| fork.barred.clone())
+        self.sub_agent.as_ref().map_or_else(|| Arc::from([]), |sub_agent| sub_agent.barred.clone())
     }
 
-    fn line(&self) -> Option<&Line> {
-        self.fork.as_ref()?.line.as_ref()
+    fn link(&self) -> Option<&Link> {
+        self.sub_agent.as_ref()?.link.as_ref()
     }
 
-    /// What may be done at Octo's desk without asking.
+    /// What may be done with the built-in commands without asking.
     pub(in crate::session) fn desk_leave(&self) -> DeskLeave {
-        self.line().map_or(DeskLeave::Ask, |line| line.leave)
+        self.link().map_or(DeskLeave::Ask, |link| link.leave)
     }
 
-    /// Whether nobody is there to answer a question.
+    /// Whether no person is there to answer a question.
     pub(in crate::session) fn is_unattended(&self) -> bool {
-        self.line().is_some_and(|line| matches!(line.attendance, Attendance::Nobody(_)))
+        self.link().is_some_and(|link| matches!(link.attendance, Attendance::Unattended(_)))
     }
 
-    /// On whose behalf its calls come to Octo's desk.
+    /// On whose behalf its calls use the built-in commands.
     pub(in crate::session) fn client(&self) -> Client {
-        let turn = self.running.as_ref().map(|running| self.root_turn(running.view.id));
-        let witness = match self.line().map(|line| &line.attendance) {
-            Some(Attendance::Nobody(told)) => Witness::Told(told.clone()),
+        let turn = self.turn.id().map(|turn| self.root_turn(turn));
+        let witness = match self.link().map(|link| &link.attendance) {
+            Some(Attendance::Unattended(deeds)) => Witness::Told(deeds.clone()),
             Some(Attendance::Person) | None => Witness::Nobody,
         };
         Client { turn, witness }
@@ -174,33 +177,30 @@ impl Session {
 
     /// The task of a turn that begins or goes on.
     pub(in crate::session) fn turn_task(&self, turn: TurnId) -> TurnTask {
-        self.line().map_or_else(|| TurnTask::new(self, turn), |line| line.task.clone())
+        self.link().map_or_else(|| TurnTask::new(self, turn), |link| link.task.clone())
     }
 
     /// What the task of a sub-agent is called: as its parent's turn.
-    pub(in crate::session) fn summary_of_parent(&self) -> Option<String> {
-        Some(self.line()?.summary.clone())
+    pub(in crate::session) fn summary_of_parent(&self) -> Option<&str> {
+        Some(&self.link()?.summary)
     }
 
     /// A sub-agent has one turn, and what is of a session for good is its parent's. Fails for one.
     pub(in crate::session) fn must_be_own(&self) -> Result<(), ApiError> {
-        match &self.fork {
-            Some(fork) => Err(ApiError::new("fork.belongs").arg("title", &fork.origin.title)),
+        match &self.sub_agent {
+            Some(sub_agent) => Err(ApiError::new("fork.belongs").arg("title", &sub_agent.origin.title)),
             None => Ok(()),
         }
     }
 
     fn progress(&mut self) -> Option<&mut Progress> {
-        Some(&mut self.fork.as_mut()?.line.as_mut()?.progress)
+        Some(&mut self.sub_agent.as_mut()?.link.as_mut()?.progress)
     }
 
     /// The model gave an answer.
     pub(in crate::session) fn note_step(&mut self, message: &Message) {
-        let text = message.text();
-        let Some(progress) = self.progress() else { return };
-        progress.steps = progress.steps.saturating_add(1);
-        if let Some(line) = text.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
-            progress.last_line = line.chars().take(LINE).collect();
+        if let Some(progress) = self.progress() {
+            progress.answered(message);
         }
     }
 
@@ -213,54 +213,34 @@ impl Session {
 
     /// A model call was billed.
     pub(in crate::session) fn note_bill(&mut self, call: &BilledCall) {
-        let Some(progress) = self.progress() else { return };
-        progress.usage += call.usage.unwrap_or_default();
-        // One that used nothing, as far as is known, costs nothing.
-        let cost = if call.usage.is_some() { call.cost } else { Some(Cost::ZERO) };
-        progress.cost = progress.cost.zip(cost).map(|(sum, cost)| sum.saturating_add(cost));
+        if let Some(progress) = self.progress() {
+            progress.billed(call);
+        }
     }
 
     /// The turn ended. Its parent hears of it once that is stored.
     pub(in crate::session) fn note_end(&mut self, turn: TurnId, end: &TurnEnd) {
-        if self.fork.is_none() {
+        if self.sub_agent.is_none() {
             return;
         }
-        let mut said = self
-            .context
-            .iter()
-            .rev()
-            .filter(|message| message.turn == turn && message.role == Role::Assistant);
-        let last = said.find_map(|message| Some(message.text()).filter(|text| !text.trim().is_empty()));
-        let last = last.unwrap_or_default();
+        let last_words = self.conversation.last_answer(turn).unwrap_or_default();
         if let Some(progress) = self.progress() {
-            progress.end = Some((end.clone(), last));
+            progress.ended(end.clone(), last_words);
         }
     }
 
     /// Tells the parent what was stored.
     pub(in crate::session) fn tell_parent(&mut self) {
-        let status = self.info.status;
-        let started = |open: &OpenCall| matches!(open.view.state, CallState::Started { .. });
-        let acts = self.running.iter().any(|running| running.calls.iter().any(started));
-        let Some(line) = self.fork.as_mut().and_then(|fork| fork.line.as_mut()) else { return };
-        line.progress.status = status;
-        line.progress.acts = acts;
-        let now = line.progress.clone();
-        line.told.send_if_modified(|told| {
+        let (status, acts) = (self.info.status, self.turn.get().is_some_and(|turn| turn.batch.has_started()));
+        let Some(link) = self.sub_agent.as_mut().and_then(|sub_agent| sub_agent.link.as_mut()) else {
+            return;
+        };
+        link.progress.stored(status, acts);
+        let now = link.progress.clone();
+        link.reports.send_if_modified(|told| {
             let changed = *told != now;
             *told = now;
             changed
         });
-    }
-}
-
-impl Running {
-    /// Whether a sub-agent of this turn waits for the person.
-    pub(in crate::session) fn has_waiting_fork(&self) -> bool {
-        self.forks.iter().any(|(call, fork)| {
-            let is_open =
-                |open: &crate::session::calls::OpenCall| open.call.id == *call && open.result.is_none();
-            fork.waits && self.calls.iter().any(is_open)
-        })
     }
 }

@@ -1,6 +1,6 @@
 //! Sub-agents of a home: how many work at once, and what those that begin get from their parents.
 
-use super::Lifeline;
+use super::ParentLink;
 use crate::skills::SkillSource;
 use octo_protocol::SessionId;
 use std::{
@@ -10,42 +10,57 @@ use std::{
 use tokio::sync::watch;
 
 /// What all sessions share of sub-agents.
-pub(crate) struct Forks {
+pub(crate) struct SubAgentPool {
     /// Where skills come from.
-    pub source: Arc<dyn SkillSource>,
-    pub slots: Slots,
+    source: Arc<dyn SkillSource>,
+    slots: Slots,
     /// What sub-agents that are about to be opened get from their parents. One without is of an earlier process.
-    lifelines: Mutex<HashMap<SessionId, Lifeline>>,
+    links: Mutex<HashMap<SessionId, ParentLink>>,
 }
 
-impl Forks {
+impl SubAgentPool {
     pub fn new(source: Arc<dyn SkillSource>) -> Self {
-        Self { source, slots: Slots(watch::Sender::new(0)), lifelines: Mutex::default() }
+        Self { source, slots: Slots(watch::Sender::new(0)), links: Mutex::default() }
     }
 
-    /// Holds a lifeline until its session is opened.
-    pub fn tie(&self, session: SessionId, line: Lifeline) {
-        self.lines(|lines| lines.insert(session, line));
+    /// Where skills come from.
+    pub(super) fn skills(&self) -> &dyn SkillSource {
+        &*self.source
     }
 
-    /// The lifeline of a session that is opened; given once.
-    pub fn take(&self, session: SessionId) -> Option<Lifeline> {
-        self.lines(|lines| lines.remove(&session))
+    /// How many sub-agents work at once.
+    pub(in crate::session) fn slots(&self) -> &Slots {
+        &self.slots
     }
 
-    fn lines<T>(&self, act: impl FnOnce(&mut HashMap<SessionId, Lifeline>) -> T) -> T {
-        act(&mut self.lifelines.lock().unwrap_or_else(PoisonError::into_inner))
+    /// The limit of sub-agents that work at once may have changed.
+    pub fn limit_changed(&self) {
+        self.slots.look_again();
+    }
+
+    /// Keeps what a parent hands over until its sub-agent's session is opened.
+    pub(super) fn hand_over(&self, session: SessionId, link: ParentLink) {
+        self.with_links(|links| links.insert(session, link));
+    }
+
+    /// What a session that is opened gets from its parent; given once.
+    pub(in crate::session) fn take(&self, session: SessionId) -> Option<ParentLink> {
+        self.with_links(|links| links.remove(&session))
+    }
+
+    fn with_links<T>(&self, act: impl FnOnce(&mut HashMap<SessionId, ParentLink>) -> T) -> T {
+        act(&mut self.links.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// Places for sub-agents that work.
-pub(crate) struct Slots(watch::Sender<u32>);
+/// Slots for sub-agents that work.
+pub(in crate::session) struct Slots(watch::Sender<u32>);
 
-/// A place; free again when it is dropped.
-pub(crate) struct Slot(watch::Sender<u32>);
+/// A slot; free again when it is dropped.
+pub(in crate::session) struct Slot(watch::Sender<u32>);
 
 impl Slots {
-    /// A place, if fewer than so many are taken.
+    /// A slot, if fewer than so many are taken.
     pub fn try_take(&self, limit: u32) -> Option<Slot> {
         let taken = self.0.send_if_modified(|taken| {
             let free = *taken < limit;
@@ -55,7 +70,7 @@ impl Slots {
         taken.then(|| Slot(self.0.clone()))
     }
 
-    /// A place, once there is one. The limit is asked for anew whenever one may be free.
+    /// A slot, once there is one. The limit is looked up again whenever one may be free.
     pub async fn take(&self, limit: impl Fn() -> u32) -> Slot {
         let mut changes = self.0.subscribe();
         loop {
@@ -69,7 +84,7 @@ impl Slots {
     }
 
     /// The limit may have changed.
-    pub fn look_again(&self) {
+    fn look_again(&self) {
         self.0.send_modify(|_| {});
     }
 }
@@ -85,7 +100,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn no_more_than_the_limit_hold_a_place_and_a_freed_one_is_taken() {
+    async fn no_more_than_the_limit_hold_a_slot_and_a_freed_one_is_taken() {
         let slots = Arc::new(Slots(watch::Sender::new(0)));
         let (one, two) = (slots.try_take(2).unwrap(), slots.try_take(2).unwrap());
         assert!(slots.try_take(2).is_none());

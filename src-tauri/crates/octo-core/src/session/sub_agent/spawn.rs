@@ -1,11 +1,7 @@
-//! How a sub-agent's session comes to be.
+//! Makes a sub-agent: stores its session with its first turn, and opens it.
 
-use super::{Attendance, FromParent, Lifeline, Progress};
-use crate::{
-    clock::now,
-    prompt::Surroundings,
-    session::{Runtime, attached::Attached, budget::Allowance, meter::Seen, tasks::TurnTask},
-};
+use super::{Attendance, ParentLink, ParentState, Progress, prompt};
+use crate::{builtin::Deed, clock::now, prompt::Surroundings, session::Runtime};
 use octo_protocol::{
     ApiError, Block, Effort, ForkOrigin, Message, MessageId, Meta, Mode, ModelId, NoticeKind, Origin, Role,
     SessionId, SessionInfo, SessionStatus, Source, TurnId, TurnView, Usage,
@@ -13,49 +9,94 @@ use octo_protocol::{
 use octo_store::{Inherits, NewFork, StoredFork};
 use octo_tools::DeskLeave;
 use std::sync::Arc;
-use tokio::sync::watch;
-use tokio_util::task::TaskTracker;
+use tokio::sync::{mpsc, watch};
 
-/// A sub-agent to be.
-pub(in crate::session) struct Birth {
+/// A sub-agent that is to be made.
+pub(in crate::session) struct NewSubAgent {
     /// Where it comes from.
-    pub(in crate::session) origin: ForkOrigin,
+    origin: ForkOrigin,
     /// Its parent as it is now.
-    pub(in crate::session) parent: SessionInfo,
-    pub(in crate::session) mode: Mode,
-    pub(in crate::session) model: Option<ModelId>,
-    pub(in crate::session) effort: Option<Effort>,
-    pub(in crate::session) inherits: Inherits,
+    parent: SessionInfo,
+    state: ParentState,
+    mode: Mode,
+    model: Option<ModelId>,
+    effort: Option<Effort>,
+    inherits: Inherits,
     /// Tools it may not use, by their own names.
-    pub(in crate::session) forbidden: Vec<String>,
+    forbidden: Vec<String>,
     /// What it is told before its task.
-    pub(in crate::session) notice: String,
-    /// Its task; nothing where the notice says it all.
-    pub(in crate::session) task: String,
-    pub(in crate::session) leave: DeskLeave,
-    pub(in crate::session) attendance: Attendance,
-    pub(in crate::session) heritage: Heritage,
+    notice: String,
+    task: String,
+    leave: DeskLeave,
+    attendance: Attendance,
 }
 
-/// What of its parent's state it goes on with.
-#[derive(Clone)]
-pub(in crate::session) struct Heritage {
-    pub(in crate::session) task: TurnTask,
-    /// What that task is called.
-    pub(in crate::session) summary: String,
-    pub(in crate::session) looking: TaskTracker,
-    pub(in crate::session) granted: Vec<String>,
-    pub(in crate::session) allowance: Allowance,
-    pub(in crate::session) attached: Attached,
-    pub(in crate::session) seen: Seen,
+impl NewSubAgent {
+    /// A sub-agent on its parent's model and in its mode, which is told this notice and sees this much of the
+    /// conversation. The person answers its questions.
+    pub(in crate::session) fn new(
+        origin: ForkOrigin,
+        parent: SessionInfo,
+        state: ParentState,
+        inherits: Inherits,
+        notice: String,
+    ) -> Self {
+        Self {
+            origin,
+            mode: parent.mode,
+            model: parent.model,
+            effort: parent.effort,
+            parent,
+            state,
+            inherits,
+            forbidden: Vec::new(),
+            notice,
+            task: prompt::PROCEED.to_owned(),
+            leave: DeskLeave::Ask,
+            attendance: Attendance::Person,
+        }
+    }
+
+    /// Gives it another model, and how much that reasons.
+    pub(in crate::session) fn on_model(mut self, model: Option<ModelId>, effort: Option<Effort>) -> Self {
+        (self.model, self.effort) = (model, effort);
+        self
+    }
+
+    /// Forbids it tools, by their own names.
+    pub(in crate::session) fn without_tools(mut self, forbidden: Vec<String>) -> Self {
+        self.forbidden = forbidden;
+        self
+    }
+
+    /// Gives it a task, unless that is empty and the notice says it all.
+    pub(in crate::session) fn with_task(mut self, task: &str) -> Self {
+        if !task.is_empty() {
+            task.clone_into(&mut self.task);
+        }
+        self
+    }
+
+    /// Lets it do this with the built-in commands without asking.
+    pub(in crate::session) fn with_leave(mut self, leave: DeskLeave) -> Self {
+        self.leave = leave;
+        self
+    }
+
+    /// No person answers its questions: it works in the strictest mode, and what would ask is refused.
+    pub(in crate::session) fn unattended(mut self, deeds: mpsc::UnboundedSender<Deed>) -> Self {
+        self.mode = Mode::Ask;
+        self.attendance = Attendance::Unattended(deeds);
+        self
+    }
 }
 
 /// Stores a sub-agent's session with its first turn, and opens it.
-pub(in crate::session) async fn begin(
+pub(in crate::session) async fn spawn(
     runtime: &Arc<Runtime>,
-    birth: Birth,
+    new: NewSubAgent,
 ) -> Result<(SessionId, watch::Receiver<Progress>), ApiError> {
-    let Birth { origin, parent, mode, model, effort, inherits, forbidden, notice, task, .. } = birth;
+    let NewSubAgent { origin, parent, mode, model, effort, inherits, forbidden, notice, task, .. } = new;
     let (id, at) = (SessionId::new(), now());
     let info = SessionInfo {
         id,
@@ -79,7 +120,6 @@ pub(in crate::session) async fn begin(
         blocks.push(Surroundings::now(vendor, parent.folder).notice());
     }
     blocks.push(Block::Notice { kind: NoticeKind::Fork, text: notice });
-    let task = if task.is_empty() { "Please proceed.".to_owned() } else { task };
     blocks.push(Block::Text { text: task });
     let turn = TurnView {
         id: TurnId::new(),
@@ -91,19 +131,17 @@ pub(in crate::session) async fn begin(
     };
     let meta = Meta { origin: Origin::Octo, at, model: None, usage: None, end: None, via: None };
     let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks, meta };
-    let new = NewFork { info, fork: StoredFork { origin, forbidden }, inherits };
+    let stored = NewFork { info, fork: StoredFork { origin, forbidden }, inherits };
     let holder = runtime.base.lease.clone();
     let created = runtime.base.store.write(move |tx| {
-        tx.create_fork(&new)?;
+        tx.create_fork(&stored)?;
         // Ours from the first moment.
         tx.take_lease(id, &holder, octo_store::probe)?;
         tx.begin_first_turn(id, turn, std::slice::from_ref(&message))
     });
     created.await?;
-    let (told, progress) = watch::channel(Progress::new());
-    let Heritage { task, summary, looking, granted, allowance, attached, seen } = birth.heritage;
-    let kept = FromParent { task, summary, told, leave: birth.leave, attendance: birth.attendance };
-    runtime.forks.tie(id, Lifeline { kept, looking, granted, allowance, attached, seen });
+    let (link, progress) = ParentLink::new(new.state, new.leave, new.attendance);
+    runtime.forks.hand_over(id, link);
     match runtime.open_session(id).await {
         Ok(_) => Ok((id, progress)),
         Err(error) => {

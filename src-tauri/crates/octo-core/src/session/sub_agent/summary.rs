@@ -1,37 +1,19 @@
 //! What a sub-agent gives back, and what its card shows.
 
-use super::Progress;
-use crate::session::texts;
-use octo_protocol::{Language, SessionStatus, SubAgentStatus, SubAgentView, ToolView, TurnEnd, words};
+use super::{Progress, prompt};
+use octo_protocol::{Language, SubAgentStatus, SubAgentView, ToolView, TurnEnd, words};
 use octo_tools::{Outcome, SUMMARY_MOST, ToolOutput};
 
-/// The card as of now.
-pub(super) fn show(view: &mut SubAgentView, now: &Progress) {
-    view.status = match (&now.end, now.status) {
-        (Some((TurnEnd::Finished, _)), _) => SubAgentStatus::Done,
-        (Some((TurnEnd::Stopped, _)), _) => SubAgentStatus::Stopped,
-        (Some((TurnEnd::Failed { .. }, _)), _) => SubAgentStatus::Failed,
-        (None, SessionStatus::Waiting) => SubAgentStatus::NeedsYou,
-        (None, SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed) => {
-            SubAgentStatus::Running
-        }
-    };
-    view.steps = now.steps;
-    view.tools.clone_from(&now.tools);
-    view.cost = now.cost;
-    view.last_line.clone_from(&now.last_line);
-}
-
 /// What returns to the parent's model.
-pub(super) fn summed_up(mut view: SubAgentView, progress: Option<Progress>) -> ToolOutput {
-    let Some((end, said)) = progress.and_then(|progress| progress.end) else {
+pub(super) fn summed_up(mut view: SubAgentView, progress: Option<&Progress>) -> ToolOutput {
+    let Some((end, said)) = progress.and_then(Progress::end) else {
         view.status = SubAgentStatus::Failed;
-        let text = format!("{}\n\n{}", head(&view, "broke off"), texts::FORK_LOST);
+        let text = format!("{}\n\n{}", head(&view, "broke off"), prompt::LOST);
         return output(view, text);
     };
-    let (how, hint) = match &end {
+    let (how, hint) = match end {
         TurnEnd::Finished => ("finished", None),
-        TurnEnd::Stopped => ("stopped by the person", Some(texts::FORK_STOPPED.to_owned())),
+        TurnEnd::Stopped => ("stopped by the person", Some(prompt::STOPPED.to_owned())),
         TurnEnd::Failed { error } => ("could not go on", Some(words::explain(Language::En, error))),
     };
     let said = said.trim();
@@ -49,8 +31,8 @@ fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(most.saturating_sub(texts::FORK_CUT.chars().count())).collect();
-    kept + texts::FORK_CUT
+    let kept: String = text.chars().take(most.saturating_sub(prompt::CUT.chars().count())).collect();
+    kept + prompt::CUT
 }
 
 fn head(view: &SubAgentView, how: &str) -> String {

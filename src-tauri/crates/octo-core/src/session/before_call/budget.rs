@@ -1,12 +1,7 @@
 //! Budgets: a turn pauses and asks when one is used up; nothing is ever killed for it.
 
-use super::{
-    Report,
-    entry::Held,
-    model_call::Attempt,
-    state::{Change, Session},
-    turns::Step,
-};
+use super::{Gate, Next, Passage};
+use crate::session::{Report, state::Session, step::Step};
 use octo_protocol::{
     ApiError, BudgetAnswer, BudgetScope, BudgetStop, Budgets, Cost, ErrorCode, Event, MessageId, SessionId,
     Spending, TurnId,
@@ -20,28 +15,31 @@ use std::{
 /// How long until what could not be looked up is looked up again.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// What follows once the budgets allow it.
-#[derive(Clone, Copy)]
-pub(super) enum Next {
-    /// A new model call.
-    Call,
-    /// A certain try of one.
-    Attempt(Attempt),
+/// The budgets as a session meets them.
+#[derive(Default)]
+pub(in crate::session) struct Budget {
+    allowance: Allowance,
+    check: Check,
+}
+
+/// Where the model call is that comes next.
+#[derive(Default)]
+enum Check {
+    /// Not at this gate.
+    #[default]
+    None,
+    /// What was spent is being looked up.
+    Pending(MessageId, Next),
+    /// A budget is used up, and the person is asked.
+    Asked(BudgetStop, Next),
 }
 
 /// How far the person let budgets be exceeded.
 #[derive(Clone, Default)]
-pub(super) struct Allowance {
+pub(in crate::session) struct Allowance {
     /// So many times the limit was given again.
     raised: HashMap<BudgetScope, u64>,
     unlimited: HashSet<BudgetScope>,
-}
-
-impl Allowance {
-    /// Whether the person let any be exceeded.
-    pub(super) fn is_raised(&self) -> bool {
-        !self.raised.is_empty() || !self.unlimited.is_empty()
-    }
 }
 
 /// What was spent, as the ledger has it.
@@ -80,10 +78,77 @@ impl Allowance {
         })
     }
 
+    fn is_raised(&self) -> bool {
+        !self.raised.is_empty() || !self.unlimited.is_empty()
+    }
+
+    /// A turn begins: what was allowed to an earlier one does not count for it.
+    fn begin_turn(&mut self) {
+        self.raised.remove(&BudgetScope::Task);
+        self.unlimited.remove(&BudgetScope::Task);
+    }
+
+    /// The person's answer for a budget that is used up.
+    fn answer(&mut self, answer: BudgetAnswer, stop: &BudgetStop, budgets: &Budgets) {
+        let limit = match stop.scope {
+            BudgetScope::Task => budgets.task,
+            BudgetScope::Session => budgets.session,
+            BudgetScope::Day => budgets.day,
+        };
+        match (answer, limit) {
+            (BudgetAnswer::More, Some(limit)) => self.raise(stop, limit),
+            (BudgetAnswer::NoLimit, _) => {
+                self.unlimited.insert(stop.scope);
+            }
+            (BudgetAnswer::More, None) | (BudgetAnswer::Stop, _) => {}
+        }
+    }
+
     /// Gives a limit again, as often as it takes to go on.
     fn raise(&mut self, stop: &BudgetStop, limit: Cost) {
         let times = stop.spent.as_nano_dollars() / limit.as_nano_dollars().max(1);
         self.raised.insert(stop.scope, times.max(1));
+    }
+}
+
+impl Budget {
+    /// Of a sub-agent: what the person let its parent exceed.
+    pub(in crate::session) fn inherited(allowance: Allowance) -> Self {
+        Self { allowance, check: Check::None }
+    }
+
+    /// How far the person let budgets be exceeded.
+    pub(in crate::session) fn allowance(&self) -> &Allowance {
+        &self.allowance
+    }
+
+    /// Whether the person let any be exceeded.
+    pub(in crate::session) fn is_raised(&self) -> bool {
+        self.allowance.is_raised()
+    }
+
+    /// Whether the person is asked about one.
+    pub(in crate::session) fn asks(&self) -> bool {
+        matches!(self.check, Check::Asked(..))
+    }
+
+    /// A turn begins.
+    pub(in crate::session) fn begin_turn(&mut self) {
+        self.allowance.begin_turn();
+    }
+
+    /// The turn ended, and with it the call that was to come.
+    pub(in crate::session) fn end_turn(&mut self) {
+        self.check = Check::None;
+    }
+
+    /// Takes what follows a check, if it is still the one that is waited for.
+    fn take_checked(&mut self, checked: MessageId) -> Option<Next> {
+        let Check::Pending(check, next) = self.check else { return None };
+        (check == checked).then(|| {
+            self.check = Check::None;
+            next
+        })
     }
 }
 
@@ -96,107 +161,75 @@ impl Session {
         Budgets { task: budgets.task.into_iter().chain(own).chain(run).min(), ..budgets }
     }
 
-    /// Looks at the budgets before a model call, if there are any; the call follows.
-    pub(super) fn call_within_budget(&mut self, next: Next, step: &mut Step) {
-        let budgets = self.budgets();
-        if !self.is_counted() || budgets == Budgets::default() {
-            return self.go_on_to(next, step);
+    /// The gate of the budgets. If there are any, what was spent is looked up first.
+    pub(super) fn is_within_budget(&mut self, next: Next, step: &mut Step) -> Passage {
+        if !self.is_counted() || self.budgets() == Budgets::default() {
+            return Passage::Open;
         }
-        let check = MessageId::new();
-        let root = self.root();
-        let Some(turn) = self.running.as_ref().map(|running| self.root_turn(running.view.id)) else { return };
-        let Some(running) = &mut self.running else { return };
-        running.checking = Some((check, next));
-        let (session, turn, store, report) = (root, turn, self.runtime.base.store.clone(), self.reporter());
-        step.jobs.push(Box::new(move |_| {
+        let Some(turn) = self.turn.id().map(|turn| self.root_turn(turn)) else { return Passage::Closed };
+        let (check, session) = (MessageId::new(), self.root());
+        let (store, report) = (self.runtime.base.store.clone(), self.reporter());
+        self.budget.check = Check::Pending(check, next);
+        step.job(move |_| {
             tokio::spawn(async move {
-                // Nothing is sent before it is known; where that takes room or patience, it is looked up again.
+                // Nothing is sent before it is known. While the store is full or busy, it is looked up again.
                 let spent = loop {
                     match store.read(move |reader| spent(reader, session, turn)).await {
                         Err(StoreError::Full | StoreError::Busy) => tokio::time::sleep(AGAIN).await,
                         spent => break spent,
                     }
                 };
-                report(Report::Budget(BudgetReport { check, spent }));
+                report.send(Report::Budget(BudgetReport { check, spent }));
             });
-        }));
-    }
-
-    fn go_on_to(&mut self, next: Next, step: &mut Step) {
-        match next {
-            Next::Call => self.call_now(step),
-            Next::Attempt(attempt) => self.attempt_model(attempt, step),
-        }
+        });
+        Passage::Closed
     }
 
     /// What was spent is known.
-    pub(super) async fn budget_checked(&mut self, report: BudgetReport) -> Result<(), ApiError> {
-        let Some(running) = &mut self.running else { return Ok(()) };
-        let Some((_, next)) = running.checking.take_if(|(check, _)| *check == report.check) else {
-            return Ok(());
-        };
+    pub(in crate::session) async fn budget_checked(&mut self, report: BudgetReport) -> Result<(), ApiError> {
+        let Some(next) = self.budget.take_checked(report.check) else { return Ok(()) };
         let spent = report.spent?;
         let mut step = Step::default();
-        match self.allowance.used_up(&self.budgets(), &spent) {
+        match self.budget.allowance.used_up(&self.budgets(), &spent) {
             Some(stop) => {
-                if let Some(running) = &mut self.running {
-                    running.budget = Some((stop, next));
-                }
-                step.changes.push(Change::Event(Event::BudgetReached { stop }));
+                self.budget.check = Check::Asked(stop, next);
+                step.event(Event::BudgetReached { stop });
             }
-            None => self.go_on_to(next, &mut step),
+            None => self.before_call(Gate::Size, next, &mut step),
         }
         self.finish(step).await
     }
 
     /// The person answers.
-    pub(super) async fn answer_budget(&mut self, answer: BudgetAnswer) -> Result<(), ApiError> {
-        let none = || ApiError::new("budget.none").code(ErrorCode::Gone);
-        let (stop, next) = self.running.as_ref().and_then(|running| running.budget).ok_or_else(none)?;
+    pub(in crate::session) async fn answer_budget(&mut self, answer: BudgetAnswer) -> Result<(), ApiError> {
+        let Check::Asked(stop, next) = self.budget.check else {
+            return Err(ApiError::new("budget.none").code(ErrorCode::Gone));
+        };
         if answer == BudgetAnswer::Stop {
             return self.stop().await;
         }
-        if let Some(running) = &mut self.running {
-            running.budget = None;
-        }
+        self.budget.check = Check::None;
         let budgets = self.budgets();
-        let limit = match stop.scope {
-            BudgetScope::Task => budgets.task,
-            BudgetScope::Session => budgets.session,
-            BudgetScope::Day => budgets.day,
-        };
-        match (answer, limit) {
-            (BudgetAnswer::More, Some(limit)) => self.allowance.raise(&stop, limit),
-            (BudgetAnswer::NoLimit, _) => {
-                self.allowance.unlimited.insert(stop.scope);
-            }
-            (BudgetAnswer::More, None) | (BudgetAnswer::Stop, _) => {}
-        }
-        let mut step = Step::default();
-        step.changes.push(Change::Event(Event::BudgetAnswered));
-        self.once_admitted(Held::Allowed(next), &mut step);
+        self.budget.allowance.answer(answer, &stop, &budgets);
+        let mut step = Step::default().with(Event::BudgetAnswered);
+        self.call_allowed(next, &mut step);
         self.finish(step).await
     }
 
     /// Stop while a budget is looked at or waits for its answer; whether it did.
-    pub(super) fn cancel_budget(&mut self, step: &mut Step) -> bool {
-        let Some(running) = &mut self.running else { return false };
-        let checking = running.checking.take().is_some();
-        let waiting = running.budget.take().is_some();
-        if waiting {
-            step.changes.push(Change::Event(Event::BudgetAnswered));
+    pub(in crate::session) fn cancel_budget(&mut self, step: &mut Step) -> bool {
+        match std::mem::take(&mut self.budget.check) {
+            Check::None => false,
+            Check::Pending(..) => true,
+            Check::Asked(..) => {
+                step.event(Event::BudgetAnswered);
+                true
+            }
         }
-        checking || waiting
-    }
-
-    /// A turn begins: what was allowed to an earlier one does not count for it.
-    pub(super) fn reset_task_budget(&mut self) {
-        self.allowance.raised.remove(&BudgetScope::Task);
-        self.allowance.unlimited.remove(&BudgetScope::Task);
     }
 
     /// Whether a call nobody asked for would exceed a budget.
-    pub(super) async fn is_over_budget(&self) -> Result<bool, ApiError> {
+    pub(in crate::session) async fn is_over_budget(&self) -> Result<bool, ApiError> {
         let budgets = self.budgets();
         let (session, none) = (self.id(), TurnId::new());
         if budgets == Budgets::default() {
@@ -204,7 +237,7 @@ impl Session {
         }
         let spent = self.runtime.base.store.read(move |reader| spent(reader, session, none)).await;
         let spent = spent?;
-        Ok(self.allowance.used_up(&Budgets { task: None, ..budgets }, &spent).is_some())
+        Ok(self.budget.allowance.used_up(&Budgets { task: None, ..budgets }, &spent).is_some())
     }
 }
 

@@ -1,0 +1,61 @@
+//! A session's actor as its own jobs reach it: where they report, and what ends them.
+
+use super::{Inbox, Report, StopSignal};
+use octo_shell::Listener;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+/// The actor's inbox and the signals that end its work.
+pub(super) struct Actor {
+    reporter: Reporter,
+    stop: StopSignal,
+    /// Cancelled when the actor ends; parent of every turn's token.
+    ending: CancellationToken,
+}
+
+/// Sends a job's reports to the actor. Clones are one.
+#[derive(Clone)]
+pub(super) struct Reporter(mpsc::UnboundedSender<Inbox>);
+
+impl Reporter {
+    /// Sends a report. An actor that has ended needs none.
+    pub(super) fn send(&self, report: Report) {
+        let _gone = self.0.send(Inbox::Report(Box::new(report)));
+    }
+}
+
+impl Actor {
+    pub(super) fn new(inbox: mpsc::UnboundedSender<Inbox>, stop: StopSignal) -> Self {
+        Self { reporter: Reporter(inbox), stop, ending: CancellationToken::new() }
+    }
+
+    pub(super) fn reporter(&self) -> Reporter {
+        self.reporter.clone()
+    }
+
+    /// Hears from the shell what becomes of a command.
+    pub(super) fn listener(&self) -> Listener {
+        let reporter = self.reporter();
+        Arc::new(move |news| reporter.send(Report::Command(news)))
+    }
+
+    pub(super) fn stop(&self) -> &StopSignal {
+        &self.stop
+    }
+
+    /// A token that the end of the actor cancels.
+    pub(super) fn child_token(&self) -> CancellationToken {
+        self.ending.child_token()
+    }
+
+    /// Waits for the end of the actor.
+    pub(super) fn ended(&self) -> WaitForCancellationFutureOwned {
+        self.ending.clone().cancelled_owned()
+    }
+
+    /// Cancels everything that still runs.
+    pub(super) fn end(&self) {
+        self.ending.cancel();
+    }
+}

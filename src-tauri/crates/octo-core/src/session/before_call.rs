@@ -1,0 +1,81 @@
+//! The gates before a model call, in order:
+//!
+//! 1. the turn has a permit of the turn limiter ([`permit`]), or waits for one;
+//! 2. the model to ask is chosen ([`super::fallback`]);
+//! 3. no budget is used up ([`budget`]), or the person is asked;
+//! 4. the conversation is below its limit ([`super::compacting`]), or is compacted.
+//!
+//! A closed gate keeps what is to follow. When it opens, the call goes on to the gates behind it.
+
+mod budget;
+mod permit;
+
+pub(super) use budget::{Allowance, Budget};
+pub(crate) use budget::{BudgetReport, midnight};
+pub(super) use permit::TurnPermit;
+
+use super::{model_call::Attempt, state::Session, step::Step};
+
+/// What follows behind the gates.
+#[derive(Clone, Copy)]
+pub(super) enum Next {
+    /// A new model call.
+    Call,
+    /// A certain try of one. Its turn has a permit, and its conversation was small enough for the try before.
+    Attempt(Attempt),
+}
+
+/// Something that must be so before a model is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gate {
+    Permit,
+    Model,
+    Budget,
+    Size,
+}
+
+/// Whether a gate lets a call through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passage {
+    Open,
+    /// Something else comes first, and the gate takes care of what follows.
+    Closed,
+}
+
+impl Gate {
+    const ALL: [Self; 4] = [Self::Permit, Self::Model, Self::Budget, Self::Size];
+}
+
+impl Session {
+    /// Makes a model call once every gate from this one on is open.
+    pub(super) fn before_call(&mut self, first: Gate, next: Next, step: &mut Step) {
+        for gate in Gate::ALL.into_iter().skip_while(|gate| *gate != first) {
+            let passage = match gate {
+                Gate::Permit => self.has_permit(next),
+                Gate::Model => self.choose_model(),
+                Gate::Budget => self.is_within_budget(next, step),
+                Gate::Size => self.is_below_limit(next, step),
+            };
+            if passage == Passage::Closed {
+                return;
+            }
+        }
+        match next {
+            Next::Call => self.attempt_first(step),
+            Next::Attempt(attempt) => self.attempt_model(attempt, step),
+        }
+    }
+
+    fn choose_model(&mut self) -> Passage {
+        self.forget_lost_fallback();
+        self.probe_if_due();
+        Passage::Open
+    }
+
+    fn is_below_limit(&mut self, next: Next, step: &mut Step) -> Passage {
+        match next {
+            Next::Call if self.compacts_first(step) => Passage::Closed,
+            Next::Call | Next::Attempt(_) => Passage::Open,
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The calls of one message of the model, and the questions they ask.
+
+use super::OpenCall;
+use crate::{session::step::Step, turn::Settle};
+use octo_protocol::{
+    Answer, Ask, Block, CallId, CallStatus, Event, MessageId, Question, QuestionId, ToolCall, ToolView,
+    TurnId,
+};
+use std::collections::HashSet;
+
+/// The calls of the open batch, in order.
+#[derive(Default)]
+pub(in crate::session) struct Batch {
+    calls: Vec<OpenCall>,
+    questions: Vec<Question>,
+    /// Questions the person said yes to whose calls are being read again; see `crate::session::questions`.
+    answered: HashSet<QuestionId>,
+}
+
+impl Batch {
+    /// What an earlier process left open.
+    pub(in crate::session) fn restored(calls: Vec<OpenCall>, questions: Vec<Question>) -> Self {
+        Self { calls, questions, answered: HashSet::new() }
+    }
+
+    /// Adds the calls of a message.
+    pub(in crate::session) fn plan(
+        &mut self,
+        turn: TurnId,
+        message: MessageId,
+        calls: &[ToolCall],
+        step: &mut Step,
+    ) {
+        for call in calls {
+            let open = OpenCall::planned(turn, message, call.clone());
+            step.event(open.event());
+            self.calls.push(open);
+        }
+    }
+
+    pub(in crate::session) fn call(&mut self, id: CallId) -> Option<&mut OpenCall> {
+        self.calls.iter_mut().find(|open| open.id() == id)
+    }
+
+    pub(in crate::session) fn get(&self, id: CallId) -> Option<&OpenCall> {
+        self.calls.iter().find(|open| open.id() == id)
+    }
+
+    /// Whether a call runs.
+    pub(in crate::session) fn has_started(&self) -> bool {
+        self.calls.iter().any(OpenCall::is_started)
+    }
+
+    pub(in crate::session) fn has_questions(&self) -> bool {
+        !self.questions.is_empty()
+    }
+
+    pub(in crate::session) fn question(&self, id: QuestionId) -> Option<&Question> {
+        self.questions.iter().find(|question| question.id == id)
+    }
+
+    /// The model's own question, if one waits.
+    pub(in crate::session) fn feedback(&self) -> Option<&Question> {
+        self.questions.iter().find(|question| matches!(question.ask, Ask::Feedback { .. }))
+    }
+
+    /// Questions whether a call may run.
+    pub(in crate::session) fn permissions(&self) -> impl Iterator<Item = &Question> {
+        self.questions.iter().filter(|question| matches!(question.ask, Ask::Permission { .. }))
+    }
+
+    /// The person said yes while the call is read again. `false` if they had already.
+    pub(in crate::session) fn confirm(&mut self, question: QuestionId) -> bool {
+        self.answered.insert(question)
+    }
+
+    /// Puts the question of a call.
+    pub(super) fn ask(&mut self, call: CallId, step: &mut Step) {
+        let Some(question) = self.call(call).and_then(|open| open.ask(step)) else { return };
+        step.event(Event::QuestionAsked { question: question.clone() });
+        self.questions.push(question);
+    }
+
+    /// Closes a question.
+    pub(in crate::session) fn close(&mut self, question: QuestionId, answer: Answer, step: &mut Step) {
+        self.questions.retain(|known| known.id != question);
+        step.event(Event::QuestionClosed { question, answer: Some(answer) });
+    }
+
+    /// Gives a call its result without running it, and withdraws its question.
+    pub(super) fn settle(&mut self, call: CallId, how: Settle, step: &mut Step) {
+        self.questions.retain(|question| {
+            if question.call == call {
+                step.event(Event::QuestionClosed { question: question.id, answer: None });
+            }
+            question.call != call
+        });
+        if let Some(open) = self.call(call).filter(|open| open.is_open()) {
+            open.settle(how, step);
+        }
+    }
+
+    /// Ends a call that waited, with what the person said.
+    pub(in crate::session) fn end(
+        &mut self,
+        call: CallId,
+        status: CallStatus,
+        text: String,
+        view: Option<ToolView>,
+        step: &mut Step,
+    ) {
+        let Some(open) = self.call(call) else { return };
+        view.into_iter().for_each(|view| open.show(view));
+        open.end(status, text, step);
+    }
+
+    /// Gives up the calls that run. Returns which.
+    pub(super) fn abandon(&mut self, step: &mut Step) -> Vec<CallId> {
+        let started = self.calls.iter_mut().filter(|open| open.is_open() && open.is_started());
+        started
+            .map(|open| {
+                open.abandon(step);
+                open.id()
+            })
+            .collect()
+    }
+
+    /// All calls have results: they become one message, in the order of the calls.
+    pub(in crate::session) fn take_results(&mut self) -> Vec<Block> {
+        let calls = std::mem::take(&mut self.calls);
+        calls.into_iter().map(OpenCall::into_result).map(Block::ToolResult).collect()
+    }
+}

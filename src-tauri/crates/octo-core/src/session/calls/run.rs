@@ -1,0 +1,99 @@
+//! A call that runs, beside the actor.
+
+use super::{EndedHow, EndedReport, OpenCall};
+use crate::{
+    hooks::Hooks,
+    session::{Report, lasting::Deed, ready::Ready, state::Session, tasks::TurnTask, texts},
+    turn::Settle,
+};
+use octo_protocol::CallId;
+use octo_tools::{ToolContext, ToolError, ToolOutput};
+use octo_workspace::{RunningCommand, Sweep};
+use std::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// A call and what it takes to run it.
+struct CallRun {
+    id: CallId,
+    ready: Ready,
+    hooks: Hooks,
+    deed: Deed,
+    task: TurnTask,
+    /// What the task is called.
+    summary: String,
+    context: ToolContext,
+    /// As the person looks at files, for what they were shown.
+    looking: ToolContext,
+    cancel: CancellationToken,
+}
+
+impl Session {
+    /// Runs a call that is stored as started.
+    pub(super) fn spawn_call(&mut self, id: CallId) {
+        let ground = self.ground();
+        let (report, runtime) = (self.reporter(), self.runtime.clone());
+        let Some(running) = self.turn.get_mut() else { return };
+        let (turn, task) = (running.id(), running.task().clone());
+        let start = running.batch.call(id).and_then(OpenCall::take_start);
+        let Some((ready, message, cancel)) = start else { return };
+        // A refused call ended when it was decided on.
+        let Some(vetted) = ready.vetted() else { return };
+        let context = self.tool_context(id, message, vetted, cancel.clone(), task.tools());
+        let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
+        let confinement = ready.confinement(&self.workspace.fence(&self.runtime));
+        let around = ground.around(self.workspace.folder());
+        let deed = Deed::new(id, &self.workspace, around, confinement.as_ref());
+        let context = ready.grant(context, &ground, confinement);
+        let (tool, may_remove) = (ready.tool(), ready.effects().command.is_some());
+        let (hooks, summary) = (self.hooks(), self.summary_of(turn));
+        let run = CallRun { id, ready, hooks, deed, task, summary, context, looking, cancel: cancel.clone() };
+        tokio::spawn(async move {
+            let began = Instant::now();
+            // A task of its own, so that a fault in a tool ends the call and not the session.
+            let (outcome, watched) = tokio::spawn(run.run()).await.unwrap_or_else(|error| {
+                tracing::error!(call = %id, tool, %error, "a tool broke");
+                let words =
+                    "The tool itself broke while it ran. Its effect is unknown; check before you go on.";
+                (Err(ToolError::new(words)), None)
+            });
+            if may_remove {
+                // What the command removed is in the list by the time the call has ended.
+                runtime.services.trash.look(Sweep::New).await;
+            }
+            let how = if cancel.is_cancelled() { EndedHow::Stopped } else { EndedHow::ByItself };
+            let duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            report.send(Report::CallEnded(EndedReport {
+                turn,
+                call: id,
+                outcome,
+                watched,
+                how,
+                duration_ms,
+            }));
+        });
+    }
+}
+
+impl CallRun {
+    /// Runs it. Returns its outcome, and a command whose changes are to be looked for.
+    async fn run(self) -> (Result<ToolOutput, ToolError>, Option<RunningCommand>) {
+        let Self { id, ready, hooks, deed, task, summary, context, looking, cancel } = self;
+        // Stop was pressed while it waited to be stored that this begins: then it does not.
+        if cancel.is_cancelled() {
+            return (Err(ToolError::new(texts::settled(Settle::Stopped).1)), None);
+        }
+        if ready.has_changed(&looking).await {
+            return (Err(ToolError::new(texts::CHANGED)), None);
+        }
+        let lasting = deed.lasting(ready.effects(), ready.nature()).await;
+        let watched = match task.before(ready.effects(), ready.nature(), lasting, summary).await {
+            Ok(watched) => watched,
+            Err(error) => return (Err(error), None),
+        };
+        // Looking at the folder may have taken longer than the person wanted to wait.
+        if cancel.is_cancelled() {
+            return (Err(ToolError::new(texts::settled(Settle::Stopped).1)), watched);
+        }
+        (ready.run(id, &hooks, context).await, watched)
+    }
+}

@@ -1,0 +1,190 @@
+//! The turn that runs or waits, if there is one.
+
+use super::{
+    after::{Course, FinishedTurn},
+    before_call::TurnPermit,
+    calls::{Batch, OpenCall},
+    model_call::ModelCalls,
+    sub_agent::Children,
+    tasks::TurnTask,
+};
+use crate::turn::{Action, Input, Limits, Restored, Turn};
+use octo_protocol::{CallId, Millis, TurnEnd, TurnId, TurnView, Usage};
+use tokio_util::sync::CancellationToken;
+
+/// The turn that runs or waits. Without one every question about it has an answer, and nothing can be done to it.
+#[derive(Default)]
+pub(super) struct CurrentTurn(Option<RunningTurn>);
+
+/// A turn that runs or waits.
+pub(super) struct RunningTurn {
+    machine: Turn,
+    view: TurnView,
+    task: TurnTask,
+    /// How it went so far, for what comes after it.
+    course: Course,
+    cancel: CancellationToken,
+    /// Its person's message, once that left the context.
+    summary: Option<String>,
+    pub(super) permit: TurnPermit,
+    pub(super) model: ModelCalls,
+    pub(super) batch: Batch,
+    pub(super) children: Children,
+}
+
+impl CurrentTurn {
+    pub(super) fn begin(&mut self, turn: RunningTurn) {
+        self.0 = Some(turn);
+    }
+
+    /// Ends it.
+    pub(super) fn take(&mut self) -> Option<RunningTurn> {
+        self.0.take()
+    }
+
+    pub(super) fn get(&self) -> Option<&RunningTurn> {
+        self.0.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self) -> Option<&mut RunningTurn> {
+        self.0.as_mut()
+    }
+
+    /// The turn, if it is still the one with this id.
+    pub(super) fn of(&mut self, id: TurnId) -> Option<&mut RunningTurn> {
+        self.0.as_mut().filter(|turn| turn.id() == id)
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.0.is_some()
+    }
+
+    pub(super) fn is(&self, id: TurnId) -> bool {
+        self.id() == Some(id)
+    }
+
+    pub(super) fn id(&self) -> Option<TurnId> {
+        self.0.as_ref().map(RunningTurn::id)
+    }
+
+    /// A call of the open batch.
+    pub(super) fn call(&mut self, id: CallId) -> Option<&mut OpenCall> {
+        self.0.as_mut()?.batch.call(id)
+    }
+
+    /// A call of this turn that has no result yet.
+    pub(super) fn open_call(&mut self, turn: TurnId, call: CallId) -> Option<&mut OpenCall> {
+        self.of(turn)?.batch.call(call).filter(|open| open.is_open())
+    }
+
+    /// Feeds an input to the machine and returns what is to be done.
+    pub(super) fn on(&mut self, input: Input) -> Vec<Action> {
+        self.0.as_mut().map(|turn| turn.machine.on(input)).unwrap_or_default()
+    }
+
+    /// Whether Stop was pressed and the turn has not ended yet.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.0.as_ref().is_some_and(RunningTurn::is_stopping)
+    }
+
+    /// Whether nothing is left to cancel.
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.0.as_ref().is_none_or(|turn| turn.cancel.is_cancelled())
+    }
+}
+
+impl RunningTurn {
+    /// A turn that begins now.
+    pub(super) fn new(id: TurnId, started_at: Millis, task: TurnTask, cancel: CancellationToken) -> Self {
+        let view =
+            TurnView { id, started_at, ended_at: None, end: None, usage: Usage::default(), undone: false };
+        Self {
+            machine: Turn::new(Limits::default()),
+            view,
+            task,
+            course: Course::default(),
+            cancel,
+            summary: None,
+            permit: TurnPermit::default(),
+            model: ModelCalls::default(),
+            batch: Batch::default(),
+            children: Children::default(),
+        }
+    }
+
+    /// A turn that an earlier process left open, and what is to be done next.
+    pub(super) fn restored(
+        view: TurnView,
+        state: &Restored,
+        course: Course,
+        batch: Batch,
+        task: TurnTask,
+        cancel: CancellationToken,
+    ) -> (Self, Vec<Action>) {
+        let (machine, actions) = Turn::restore(Limits::default(), state);
+        let permit = TurnPermit::restored(&batch);
+        let fresh = Self::new(view.id, view.started_at, task, cancel);
+        (Self { machine, view, course, permit, batch, ..fresh }, actions)
+    }
+
+    pub(super) fn id(&self) -> TurnId {
+        self.view.id
+    }
+
+    pub(super) fn view(&self) -> &TurnView {
+        &self.view
+    }
+
+    /// The step of the time machine its changes belong to.
+    pub(super) fn task(&self) -> &TurnTask {
+        &self.task
+    }
+
+    pub(super) fn course(&self) -> &Course {
+        &self.course
+    }
+
+    pub(super) fn course_mut(&mut self) -> &mut Course {
+        &mut self.course
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        self.machine.is_stopping()
+    }
+
+    /// Whether a question waits for the person, its own or a sub-agent's.
+    pub(super) fn waits_for_person(&self) -> bool {
+        self.batch.has_questions() || self.children.wait_for_person(&self.batch)
+    }
+
+    /// Cancels everything that runs for it.
+    pub(super) fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    /// A token that the end of the turn's work cancels.
+    pub(super) fn child_token(&self) -> CancellationToken {
+        self.cancel.child_token()
+    }
+
+    pub(super) fn add_usage(&mut self, usage: Usage) {
+        self.view.usage += usage;
+    }
+
+    /// The person's message, if it left the context.
+    pub(super) fn summary(&self) -> Option<&str> {
+        self.summary.as_deref()
+    }
+
+    /// Keeps the person's message, which leaves the context.
+    pub(super) fn keep_summary(&mut self, summary: String) {
+        self.summary = Some(summary);
+    }
+
+    /// Ends it: how it is stored, and what comes after it.
+    pub(super) fn end(self, end: TurnEnd, at: Millis, summary: String) -> (TurnView, FinishedTurn) {
+        let view = TurnView { ended_at: Some(at), end: Some(end), ..self.view };
+        let finished = FinishedTurn::new(view.id, self.course, self.task, summary);
+        (view, finished)
+    }
+}

@@ -1,0 +1,68 @@
+//! What other parts of Octo see of a session after each stored step: its entry on the board of what runs, and the end
+//! of its turn.
+
+use super::{Reply, current_turn::RunningTurn, state::Session};
+use crate::activity::{Doing, Entry, Stands, TurnDoing};
+use octo_protocol::SessionStatus;
+
+/// Those that watch a session.
+pub(super) struct Observers {
+    board: Entry,
+    /// Clients that wait until no turn runs.
+    idle: Vec<Reply<()>>,
+}
+
+impl Observers {
+    pub(super) fn new(board: Entry) -> Self {
+        Self { board, idle: Vec::new() }
+    }
+
+    /// Replies once no turn runs.
+    pub(super) fn wait_until_idle(&mut self, reply: Reply<()>) {
+        self.idle.push(reply);
+    }
+
+    /// No turn runs.
+    pub(super) fn tell_idle(&mut self) {
+        for waiting in self.idle.drain(..) {
+            // A client that no longer waits needs no reply.
+            let _gone = waiting.send(Ok(()));
+        }
+    }
+}
+
+impl Session {
+    /// Writes onto the board what the session does.
+    pub(super) fn tell_board(&self) {
+        self.observers.board.tell(self.doing());
+    }
+
+    fn doing(&self) -> Option<Doing> {
+        let turn = self.turn.get().map(|turn| TurnDoing {
+            turn: turn.id(),
+            since: turn.view().started_at,
+            stands: self.stands(turn),
+            steps: turn.course().answers(),
+            used: turn.view().usage,
+        });
+        let commands = self.background.running();
+        if turn.is_none() && commands.is_empty() {
+            return None;
+        }
+        Some(Doing {
+            title: self.info.title.clone(),
+            folder: self.info.folder.clone(),
+            fork: self.sub_agent.as_ref().map(|sub_agent| sub_agent.origin().clone()),
+            turn,
+            commands,
+        })
+    }
+
+    fn stands(&self, turn: &RunningTurn) -> Stands {
+        match self.info.status {
+            SessionStatus::Waiting => Stands::NeedsYou,
+            _ if turn.permit.holds() => Stands::Queued,
+            SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed => Stands::Working,
+        }
+    }
+}

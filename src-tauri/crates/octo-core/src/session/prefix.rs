@@ -1,0 +1,90 @@
+//! A session's frozen prefix: the system prompt and the tools that every request begins with. See `crate::prompt`.
+
+use super::{Runtime, meter::Seen};
+use crate::library::LOOK;
+use octo_llm::ToolSchema;
+use octo_protocol::ApiError;
+use octo_store::StoredSession;
+use octo_tools::ToolDefinition;
+use std::{path::PathBuf, sync::Arc};
+
+/// The system prompt and the tools. Clones are one.
+#[derive(Clone)]
+pub(super) struct Prefix {
+    system: Arc<str>,
+    tools: Arc<[ToolSchema]>,
+}
+
+impl Prefix {
+    /// The stored prefix, and what the models have seen of it. After an update of Octo changed the tools it is frozen
+    /// again, once, and the ledger says so: the model must be told what the tools do. If the folder does not answer,
+    /// that waits for the next opening.
+    pub(super) async fn load(runtime: &Runtime, stored: &StoredSession) -> Result<(Self, Seen), ApiError> {
+        let newest = runtime.services.toolset_row()?;
+        let as_stored = || -> Result<_, ApiError> {
+            let (system, tools) = (stored.system.as_str().into(), schemas(&stored.toolset.tools_json)?);
+            Ok((Self { system, tools }, Seen::default()))
+        };
+        if stored.toolset.hash == newest.hash {
+            return as_stored();
+        }
+        let (profile, folder) = (stored.info.profile.clone(), PathBuf::from(&stored.info.folder));
+        let made = async {
+            let shelf = runtime.services.library.shelf(Some(folder.clone())).await?;
+            // A profile that is gone since stays what it was to this session.
+            Ok::<_, ApiError>(runtime.services.library.system_prompt(profile, folder, &shelf).await.unwrap_or_else(|error| {
+                tracing::warn!(session = %stored.info.id, %error, "the system prompt is kept as it was");
+                stored.system.clone()
+            }))
+        };
+        let Ok(system) = tokio::time::timeout(LOOK, made).await else {
+            tracing::warn!(session = %stored.info.id, "its folder does not answer: tools and system prompt stay");
+            return as_stored();
+        };
+        let system = system?;
+        let tools = schemas(&newest.tools_json)?;
+        let (id, text) = (stored.info.id, system.clone());
+        let refrozen = runtime.base.store.write(move |tx| tx.refreeze(id, &text, &newest)).await;
+        refrozen?;
+        tracing::info!(session = %id, from = stored.toolset.version, "tools and system prompt frozen anew");
+        Ok((Self { system: system.into(), tools }, Seen::refrozen(stored.context_tokens)))
+    }
+
+    /// A system prompt without tools, which no cache holds.
+    pub(super) fn aside(system: &str) -> Self {
+        Self { system: system.into(), tools: Arc::from([]) }
+    }
+
+    pub(super) fn system(&self) -> &str {
+        &self.system
+    }
+
+    /// Its estimated size in tokens.
+    pub(super) fn tokens(&self) -> u64 {
+        let tools: usize = self
+            .tools
+            .iter()
+            .map(|tool| tool.name.len() + tool.description.len() + tool.parameters.to_string().len())
+            .sum();
+        (tools + self.system.len()) as u64 / 4
+    }
+
+    /// The system prompt and the tools, as a request has them.
+    pub(super) fn into_parts(self) -> (Arc<str>, Arc<[ToolSchema]>) {
+        (self.system, self.tools)
+    }
+}
+
+/// Tools as providers are told of them.
+fn schemas(tools_json: &str) -> Result<Arc<[ToolSchema]>, ApiError> {
+    let definitions: Vec<ToolDefinition> =
+        serde_json::from_str(tools_json).map_err(|error| ApiError::new("session.damaged").detail(error))?;
+    Ok(definitions
+        .into_iter()
+        .map(|tool| ToolSchema {
+            name: tool.name,
+            description: tool.description,
+            parameters: tool.parameters,
+        })
+        .collect())
+}

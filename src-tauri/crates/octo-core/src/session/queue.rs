@@ -1,0 +1,56 @@
+//! Messages that were sent while a turn runs, in the order in which it will read them.
+
+use octo_protocol::{ApiError, Block, ChatService, ErrorCode, Event, Queued, QueuedId};
+
+/// The messages that wait.
+pub(super) struct Queue(Vec<Queued>);
+
+impl Queue {
+    pub(super) fn new(waiting: Vec<Queued>) -> Self {
+        Self(waiting)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The queue as an event.
+    pub(super) fn event(&self) -> Event {
+        Event::QueueChanged { queue: self.0.clone() }
+    }
+
+    /// Adds a message at the end.
+    pub(super) fn push(&mut self, blocks: Vec<Block>, via: Option<ChatService>) -> QueuedId {
+        let queued = Queued { id: QueuedId::new(), blocks, at: crate::clock::now(), via };
+        let id = queued.id;
+        self.0.push(queued);
+        id
+    }
+
+    /// Replaces the content of a waiting message.
+    pub(super) fn edit(&mut self, id: QueuedId, blocks: Vec<Block>) -> Result<(), ApiError> {
+        let queued = self.0.iter_mut().find(|queued| queued.id == id).ok_or_else(gone)?;
+        queued.blocks = blocks;
+        Ok(())
+    }
+
+    /// Removes a waiting message.
+    pub(super) fn remove(&mut self, id: QueuedId) -> Result<(), ApiError> {
+        let before = self.0.len();
+        self.0.retain(|queued| queued.id != id);
+        if self.0.len() == before { Err(gone()) } else { Ok(()) }
+    }
+
+    /// Empties it.
+    pub(super) fn take(&mut self) -> Vec<Queued> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+fn gone() -> ApiError {
+    ApiError::new("session.queued_gone").code(ErrorCode::Gone)
+}

@@ -1,0 +1,45 @@
+//! What reaches a session's actor while it waits to store something and reads no messages.
+
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+/// Stops the turn or ends the actor. Clones are one.
+#[derive(Clone)]
+pub(super) struct StopSignal {
+    /// Stops that were requested and not taken yet.
+    stops: watch::Sender<u32>,
+    closing: CancellationToken,
+}
+
+impl StopSignal {
+    pub(super) fn new() -> Self {
+        Self { stops: watch::Sender::new(0), closing: CancellationToken::new() }
+    }
+
+    /// Requests a stop of the turn.
+    pub(super) fn press(&self) {
+        self.stops.send_modify(|stops| *stops += 1);
+    }
+
+    /// Waits until a stop is requested and not taken yet.
+    pub(super) async fn pressed(&self) {
+        // The sender is ours, so the wait ends with a stop alone.
+        let mut stops = self.stops.subscribe();
+        let _ours = stops.wait_for(|stops| *stops > 0).await;
+    }
+
+    /// Takes one stop.
+    pub(super) fn take(&self) {
+        self.stops.send_modify(|stops| *stops = stops.saturating_sub(1));
+    }
+
+    /// Requests the end of the actor.
+    pub(super) fn close(&self) {
+        self.closing.cancel();
+    }
+
+    /// Waits until the end of the actor is requested.
+    pub(super) async fn closing(&self) {
+        self.closing.cancelled().await;
+    }
+}

@@ -1,0 +1,161 @@
+//! A session whose turn has sub-agents: what it hands over to them, and their cards.
+
+use super::ParentState;
+use crate::session::{Ask, calls::Batch, state::Session, step::Step};
+use octo_protocol::{
+    ApiError, CallId, CallView, MessageId, Mode, ModelId, SessionId, SessionInfo, SubAgentStatus,
+    SubAgentView, ToolView, TurnId, Usage,
+};
+use std::collections::HashMap;
+use tokio::sync::oneshot;
+
+/// The sub-agents of a turn, by the call that started each.
+#[derive(Default)]
+pub(in crate::session) struct Children(HashMap<CallId, Child>);
+
+/// What a turn knows of a sub-agent.
+#[derive(Default)]
+struct Child {
+    session: Option<SessionId>,
+    /// Whether it waits for the person.
+    waits: bool,
+    /// What of its usage is in the turn's.
+    counted: Usage,
+}
+
+/// How far a sub-agent is, for its parent.
+pub(crate) struct ChildReport {
+    turn: TurnId,
+    call: CallId,
+    view: SubAgentView,
+    usage: Usage,
+}
+
+/// A sub-agent begins: asks what its parent is like now.
+pub(crate) struct ParentQuery {
+    turn: TurnId,
+    call: CallId,
+    reply: oneshot::Sender<Parent>,
+}
+
+/// A parent as its sub-agent begins.
+pub(super) struct Parent {
+    info: SessionInfo,
+    /// The model that is asked now.
+    model: Option<ModelId>,
+    /// The message that holds the call: what is before it, the sub-agent sees.
+    message: MessageId,
+    state: ParentState,
+}
+
+impl ChildReport {
+    pub(super) fn new(turn: TurnId, call: CallId, view: SubAgentView, usage: Usage) -> Self {
+        Self { turn, call, view, usage }
+    }
+}
+
+impl ParentQuery {
+    /// The query of a call, and where its answer arrives. None does if the turn is over.
+    pub(super) fn new(turn: TurnId, call: CallId) -> (Self, oneshot::Receiver<Parent>) {
+        let (reply, parent) = oneshot::channel();
+        (Self { turn, call, reply }, parent)
+    }
+}
+
+impl Parent {
+    pub(super) fn info(&self) -> &SessionInfo {
+        &self.info
+    }
+
+    /// The model that is asked now.
+    pub(super) fn model(&self) -> Option<ModelId> {
+        self.model
+    }
+
+    /// The message that holds the call.
+    pub(super) fn message(&self) -> MessageId {
+        self.message
+    }
+
+    pub(super) fn into_parts(self) -> (SessionInfo, ParentState) {
+        (self.info, self.state)
+    }
+}
+
+impl Children {
+    /// Whether a sub-agent whose call is open waits for the person.
+    pub(in crate::session) fn wait_for_person(&self, batch: &Batch) -> bool {
+        self.0.iter().any(|(call, child)| child.waits && batch.get(*call).is_some_and(|open| open.is_open()))
+    }
+
+    /// A sub-agent is this far. Returns what it used since the last report.
+    fn report(&mut self, call: CallId, view: &SubAgentView, usage: Usage) -> Usage {
+        let child = self.0.entry(call).or_default();
+        child.waits = view.status == SubAgentStatus::NeedsYou;
+        child.session = view.session;
+        less(usage, std::mem::replace(&mut child.counted, usage))
+    }
+
+    fn sessions(&self) -> impl Iterator<Item = SessionId> {
+        self.0.values().filter_map(|child| child.session)
+    }
+}
+
+impl Session {
+    /// A sub-agent begins. The query is dropped where its turn is over.
+    pub(in crate::session) fn describe_parent(&self, query: ParentQuery) {
+        let ParentQuery { turn, call, reply } = query;
+        let Some(running) = self.turn.get().filter(|running| running.id() == turn) else { return };
+        let Some(open) = running.batch.get(call).filter(|open| open.is_open()) else { return };
+        let state = self.parent_state(running.task().clone(), self.summary_of(turn), self.grants.sites());
+        let (info, model, message) = (self.info.clone(), self.model(), open.message());
+        // A call that was given up meanwhile needs it no more.
+        let _gone = reply.send(Parent { info, model, message, state });
+    }
+
+    /// A sub-agent's card changes.
+    pub(in crate::session) async fn child_progressed(&mut self, report: ChildReport) -> Result<(), ApiError> {
+        let ChildReport { turn, call, view, usage } = report;
+        let Some(running) = self.turn.of(turn) else { return Ok(()) };
+        let Some(open) = running.batch.call(call).filter(|open| open.is_open()) else { return Ok(()) };
+        let more = running.children.report(call, &view, usage);
+        open.show(ToolView::SubAgent(view));
+        let step = Step::default().with(open.event());
+        running.add_usage(more);
+        self.finish(step).await
+    }
+
+    /// The mode changed: it is that of the task, so sub-agents that work get it too.
+    pub(in crate::session) fn pass_mode_on(&self, mode: Mode) {
+        for child in self.turn.get().into_iter().flat_map(|turn| turn.children.sessions()) {
+            let runtime = self.runtime.clone();
+            tokio::spawn(async move {
+                let handle = runtime.open.get(child).await;
+                if let Some(handle) = handle
+                    && let Err(error) = handle.ask(|reply| Ask::SetMode(mode, reply)).await
+                {
+                    tracing::warn!(session = %child, %error, "a sub-agent keeps its mode");
+                }
+            });
+        }
+    }
+}
+
+/// What is new.
+fn less(now: Usage, before: Usage) -> Usage {
+    Usage {
+        input: now.input.saturating_sub(before.input),
+        cache_read: now.cache_read.saturating_sub(before.cache_read),
+        cache_write: now.cache_write.saturating_sub(before.cache_write),
+        output: now.output.saturating_sub(before.output),
+    }
+}
+
+/// A call that is over has no sub-agent that works: what its card says of one that did.
+pub(in crate::session) fn close_card(view: &mut CallView, status: SubAgentStatus) {
+    if let Some(ToolView::SubAgent(card)) = &mut view.view
+        && !card.status.is_over()
+    {
+        card.status = status;
+    }
+}

@@ -1,0 +1,121 @@
+//! How far a sub-agent is, as its parent sees it.
+
+use octo_protocol::{
+    BilledCall, Cost, Message, SessionStatus, SubAgentStatus, SubAgentView, ToolCount, TurnEnd, Usage,
+};
+
+/// Characters of the last line a card shows.
+const LINE: usize = 200;
+
+/// How far a sub-agent is.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::session) struct Progress {
+    status: SessionStatus,
+    /// Answers of its model.
+    steps: u32,
+    tools: Vec<ToolCount>,
+    usage: Usage,
+    cost: Option<Cost>,
+    last_line: String,
+    /// Whether one of its calls is at work.
+    acts: bool,
+    /// How its turn ended and its last words, once it has.
+    end: Option<(TurnEnd, String)>,
+}
+
+impl Progress {
+    pub(super) fn new() -> Self {
+        Self {
+            status: SessionStatus::Running,
+            steps: 0,
+            tools: Vec::new(),
+            usage: Usage::default(),
+            cost: Some(Cost::ZERO),
+            last_line: String::new(),
+            acts: false,
+            end: None,
+        }
+    }
+
+    /// Its model gave an answer.
+    pub(super) fn answered(&mut self, message: &Message) {
+        self.steps = self.steps.saturating_add(1);
+        let text = message.text();
+        if let Some(line) = text.lines().rev().map(str::trim).find(|line| !line.is_empty()) {
+            self.last_line = line.chars().take(LINE).collect();
+        }
+    }
+
+    /// It took up a call of this tool.
+    pub(super) fn called(&mut self, tool: &str) {
+        match self.tools.iter_mut().find(|known| known.tool == tool) {
+            Some(known) => known.count = known.count.saturating_add(1),
+            None => self.tools.push(ToolCount { tool: tool.to_owned(), count: 1 }),
+        }
+    }
+
+    /// A model call was billed.
+    pub(super) fn billed(&mut self, call: &BilledCall) {
+        self.usage += call.usage.unwrap_or_default();
+        // A call that used nothing, as far as is known, costs nothing.
+        let cost = if call.usage.is_some() { call.cost } else { Some(Cost::ZERO) };
+        self.cost = self.cost.zip(cost).map(|(sum, cost)| sum.saturating_add(cost));
+    }
+
+    /// Its turn ended, with these last words.
+    pub(super) fn ended(&mut self, end: TurnEnd, last_words: String) {
+        self.end = Some((end, last_words));
+    }
+
+    /// Its session was stored like this.
+    pub(super) fn stored(&mut self, status: SessionStatus, acts: bool) {
+        self.status = status;
+        self.acts = acts;
+    }
+
+    /// Answers of its model.
+    pub(in crate::session) fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// Whether it waits for the person.
+    pub(in crate::session) fn waits(&self) -> bool {
+        self.status == SessionStatus::Waiting
+    }
+
+    /// Whether one of its calls is at work.
+    pub(in crate::session) fn acts(&self) -> bool {
+        self.acts
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// What it cost; `None` if a price is unknown.
+    pub(in crate::session) fn cost(&self) -> Option<Cost> {
+        self.cost
+    }
+
+    /// How its turn ended and its last words, once it has.
+    pub(in crate::session) fn end(&self) -> Option<&(TurnEnd, String)> {
+        self.end.as_ref()
+    }
+
+    /// Its card as of now.
+    pub(super) fn show(&self, view: &mut SubAgentView) {
+        view.status = match (&self.end, self.status) {
+            (Some((TurnEnd::Finished, _)), _) => SubAgentStatus::Done,
+            (Some((TurnEnd::Stopped, _)), _) => SubAgentStatus::Stopped,
+            (Some((TurnEnd::Failed { .. }, _)), _) => SubAgentStatus::Failed,
+            (None, SessionStatus::Waiting) => SubAgentStatus::NeedsYou,
+            (None, SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed) => {
+                SubAgentStatus::Running
+            }
+        };
+        view.steps = self.steps;
+        view.tools.clone_from(&self.tools);
+        view.cost = self.cost;
+        view.last_line.clone_from(&self.last_line);
+    }
+}

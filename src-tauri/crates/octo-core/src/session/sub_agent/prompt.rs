@@ -1,0 +1,32 @@
+//! What a sub-agent is told before its task, and what its parent's model is told in place of a summary. Part of what is
+//! sent: the words are frozen into sessions.
+
+/// The task of a sub-agent whose notice says it all.
+pub(super) const PROCEED: &str = "Please proceed.";
+
+/// What a sub-agent is told before its task.
+pub(super) fn instructions(name: &str, instructions: &str, forbidden: &[String]) -> String {
+    let tools = if forbidden.is_empty() {
+        String::new()
+    } else {
+        format!(" Calls of these tools are refused: {}.", forbidden.join(", "))
+    };
+    format!(
+        "From here on you are a sub-agent: you do the one task below by the instructions of the skill {name}, and then \
+         end. What came before is background; do not go on with it. What you say last goes back to the main \
+         conversation as your summary, at most 3,500 characters: results, file paths and what is left to do, not the \
+         way there. You cannot invoke skills or undo tasks, and commands you leave running end with you.{tools}\n\n\
+         {}",
+        instructions.trim()
+    )
+}
+
+/// Behind a summary that was too long.
+pub(super) const CUT: &str = "\n[Cut; the rest is in the sub-agent's session.]";
+
+/// Told of a sub-agent the person stopped.
+pub(super) const STOPPED: &str =
+    "What it had done until then remains. Do not start it again unless the person asks.";
+
+/// The result of a sub-agent whose session broke off.
+pub(super) const LOST: &str = "Its session could not go on, so there is no summary. What it had done until then remains; check before you go on.";

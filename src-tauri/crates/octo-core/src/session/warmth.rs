@@ -1,0 +1,137 @@
+//! What the provider's cache holds of a session, as far as Octo knows.
+
+use super::meter::{Meter, Seen};
+use crate::clock::now;
+use octo_llm::{ModelCard, Sent};
+use octo_protocol::{BilledCall, CallOutcome, Millis};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// How warm the cache is: the model that was asked last, when that was, and what each model saw.
+#[derive(Default)]
+pub(super) struct Warmth {
+    pause: Pause,
+    /// The model that was asked last.
+    card: Option<Arc<ModelCard>>,
+    seen: Seen,
+}
+
+/// A pause of the person's.
+#[derive(Default)]
+struct Pause {
+    /// Tells the present pause from earlier ones.
+    number: u64,
+    refreshes: u32,
+    /// When the last request that used the cache began.
+    used_at: Option<Moment>,
+}
+
+/// A moment, by the clock that never jumps and by the one that goes on while the machine sleeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment(Instant, Millis);
+
+impl Moment {
+    pub(super) fn now() -> Self {
+        Self(Instant::now(), now())
+    }
+
+    fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+
+    /// Whether it is less than this time ago, by both clocks.
+    fn is_within(self, life: Duration) -> bool {
+        let slept = u64::try_from(now() - self.1).map(Duration::from_millis);
+        self.elapsed() < life && slept.is_ok_and(|slept| slept < life)
+    }
+}
+
+impl Pause {
+    fn end(&mut self) {
+        self.number += 1;
+        self.refreshes = 0;
+    }
+}
+
+impl Warmth {
+    /// Of a session whose models saw this.
+    pub(super) fn new(seen: Seen) -> Self {
+        Self { seen, ..Self::default() }
+    }
+
+    /// The person is back, or something else goes on: the next pause is another one.
+    pub(super) fn end_pause(&mut self) {
+        self.pause.end();
+    }
+
+    /// The number of the present pause.
+    pub(super) fn pause(&self) -> u64 {
+        self.pause.number
+    }
+
+    /// How often the cache was refreshed in this pause.
+    pub(super) fn refreshes(&self) -> u32 {
+        self.pause.refreshes
+    }
+
+    /// The cache is refreshed.
+    pub(super) fn count_refresh(&mut self) {
+        self.pause.refreshes += 1;
+    }
+
+    /// A model is asked with the conversation.
+    pub(super) fn asked(&mut self, card: Arc<ModelCard>) {
+        self.card = Some(card);
+        self.cache_used();
+    }
+
+    /// A request that uses the cache begins.
+    pub(super) fn cache_used(&mut self) {
+        self.cache_used_at(Moment::now());
+    }
+
+    /// A request that used the cache began then, or later.
+    pub(super) fn cache_used_at(&mut self, moment: Moment) {
+        self.pause.used_at = Some(moment);
+    }
+
+    /// Another model, or another effort, is asked from now on, which cannot use what the cache holds.
+    pub(super) fn forget_cache(&mut self) {
+        self.pause.end();
+        self.pause.used_at = None;
+        self.card = None;
+    }
+
+    /// The model whose cache still holds the conversation, as far as the clock tells.
+    pub(super) fn warm_card(&self) -> Option<&Arc<ModelCard>> {
+        let card = self.card.as_ref()?;
+        self.pause.used_at?.is_within(card.caching.life()?).then_some(card)
+    }
+
+    /// How long ago the last request that used the cache began.
+    pub(super) fn unused(&self) -> Option<Duration> {
+        self.pause.used_at.map(Moment::elapsed)
+    }
+
+    /// What each model saw of the conversation.
+    pub(super) fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    /// A sub-agent's models saw what its parent's did.
+    pub(super) fn inherit(&mut self, seen: Seen) {
+        self.seen = seen;
+    }
+
+    /// A model saw this last.
+    pub(super) fn remember(&mut self, sent: Sent) {
+        self.seen.remember(sent);
+    }
+
+    /// Ends a call's measure: its line in the ledger.
+    pub(super) fn bill(&mut self, meter: Meter, outcome: CallOutcome) -> Option<BilledCall> {
+        meter.end(outcome, &mut self.seen)
+    }
+}

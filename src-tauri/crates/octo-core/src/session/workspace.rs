@@ -1,0 +1,153 @@
+//! Where a session works: its folder, the files it may reach, and the shell its commands run in.
+
+use super::{Runtime, actor::Actor, confined::Fence};
+use octo_protocol::{ApiError, SessionId};
+use octo_shell::{Shell, ShellConfig};
+use octo_workspace::{Files, Scope};
+use std::path::{Path, PathBuf};
+
+/// A session's folder, files and shell.
+pub(super) struct Workspace {
+    owner: Owner,
+    folder: PathBuf,
+    scratch: PathBuf,
+    /// Where its shell keeps what is its own; see `HomePaths::shell`.
+    shell_place: PathBuf,
+    files: Files,
+    shell: Shell,
+}
+
+/// Whose outputs and logs may be read.
+pub(super) struct Owner {
+    session: SessionId,
+    /// The session whose turn it works for: its own id, or its parent's.
+    root: SessionId,
+    /// The sessions its conversation was branched from, nearest first.
+    ancestors: Vec<SessionId>,
+}
+
+impl Owner {
+    pub(super) fn new(session: SessionId, root: SessionId, ancestors: Vec<SessionId>) -> Self {
+        Self { session, root, ancestors }
+    }
+
+    /// Outputs and logs of the session itself and of the one it works for.
+    fn readable(&self, runtime: &Runtime, shell_place: &Path) -> Result<Vec<PathBuf>, ApiError> {
+        let mut readable = runtime.base.paths.readable();
+        readable.push(runtime.base.paths.outputs(self.session));
+        readable.push(shell_place.join("logs"));
+        if self.root != self.session {
+            // Its parent's conversation speaks of them.
+            readable.push(runtime.base.paths.outputs(self.root));
+            readable.push(runtime.base.paths.shell(self.root)?.join("logs"));
+        }
+        Ok(readable)
+    }
+
+    /// The files of a folder, with what the conversation speaks of.
+    fn files(
+        &self,
+        runtime: &Runtime,
+        folder: &Path,
+        scratch: &Path,
+        shell_place: &Path,
+    ) -> Result<Files, ApiError> {
+        let mut readable = self.readable(runtime, shell_place)?;
+        for ancestor in &self.ancestors {
+            // The conversation was branched from theirs, which speaks of them.
+            readable.push(runtime.base.paths.outputs(*ancestor));
+            readable.push(runtime.base.paths.shell(*ancestor)?.join("logs"));
+        }
+        let scope = Scope { folder: folder.to_owned(), readable, writable: vec![scratch.to_owned()] };
+        Ok(Files::new(scope)
+            .recording(runtime.services.time.recorder(self.root))
+            .noting(runtime.base.unfinished.clone()))
+    }
+}
+
+impl Workspace {
+    /// The workspace of a session that is opened.
+    pub(super) fn open(
+        runtime: &Runtime,
+        owner: Owner,
+        folder: PathBuf,
+        actor: &Actor,
+    ) -> Result<Self, ApiError> {
+        let (scratch, shell_place) =
+            (runtime.base.paths.scratch(owner.root)?, runtime.base.paths.shell(owner.session)?);
+        let files = owner.files(runtime, &folder, &scratch, &shell_place)?;
+        let shell = Shell::new(ShellConfig {
+            session: owner.session,
+            scratch: shell_place.clone(),
+            login: runtime.services.login.clone(),
+            secret_variables: runtime.base.config.secret_variables.clone(),
+            news: actor.listener(),
+            ceiling: octo_shell::CEILING,
+            removals: runtime.services.trash.removals(&runtime.base.config.remover),
+        });
+        Ok(Self { owner, folder, scratch, shell_place, files, shell })
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether the folder is there.
+    pub(super) fn has_folder(&self) -> bool {
+        self.folder.is_dir()
+    }
+
+    /// The session's own temporary folder, which is removed with it.
+    pub(super) fn scratch(&self) -> &Path {
+        &self.scratch
+    }
+
+    pub(super) fn files(&self) -> &Files {
+        &self.files
+    }
+
+    pub(super) fn shell(&self) -> &Shell {
+        &self.shell
+    }
+
+    /// The folder that the shell's next command runs in.
+    pub(super) fn shell_folder(&self) -> PathBuf {
+        self.shell.current_dir(&self.folder)
+    }
+
+    /// What the session may read outside its folder.
+    pub(super) fn readable(&self, runtime: &Runtime) -> Vec<PathBuf> {
+        let Owner { session, root, .. } = self.owner;
+        let mut readable = runtime.base.paths.readable();
+        readable.push(self.shell_place.join("logs"));
+        readable.push(runtime.base.paths.outputs(session));
+        if root != session {
+            readable.push(runtime.base.paths.outputs(root));
+            readable.extend(runtime.base.paths.shell(root).ok().map(|place| place.join("logs")));
+        }
+        readable
+    }
+
+    /// What the system holds its commands to.
+    pub(super) fn fence(&self, runtime: &Runtime) -> Fence {
+        Fence::new(runtime.base.clone(), self.folder.clone(), self.scratch.clone())
+    }
+
+    /// Makes a folder the session's own: files and commands start from it from now on. Commands in the background
+    /// continue where they are.
+    pub(super) fn enter(&mut self, runtime: &Runtime, folder: PathBuf) -> Result<(), ApiError> {
+        self.files = self.owner.files(runtime, &folder, &self.scratch, &self.shell_place)?;
+        self.folder = folder;
+        Ok(())
+    }
+
+    /// Limits writing to the scratch folder, without recording it: drafts belong to no turn.
+    pub(super) fn limit_to_drafts(&mut self, runtime: &Runtime) {
+        let writable = vec![self.scratch.clone()];
+        self.files = Files::new(Scope {
+            folder: self.scratch.clone(),
+            readable: runtime.base.paths.readable(),
+            writable,
+        });
+    }
+}
