@@ -1,5 +1,5 @@
-//! What runs, as the sessions of this process tell it: each actor writes what it does onto a board, so that nobody who
-//! wants to know has to wait for one that is busy. What other processes of the home do is read from the store.
+//! The running work of this process: each session actor publishes its activity to a board, so a reader never
+//! waits for a busy actor. The work of other processes of the home is read from the store.
 
 use crate::{admission::Places, change::Change};
 use octo_protocol::{
@@ -12,54 +12,54 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// What all sessions of this process do. Clones are one.
+/// The activity of all sessions of this process. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Board {
     lines: Arc<Mutex<BTreeMap<SessionId, Doing>>>,
     change: Change,
 }
 
-/// A session's line on the board; gone when it is dropped.
+/// A session's entry on the board; dropping it removes the entry.
 pub(crate) struct Entry {
     session: SessionId,
     board: Board,
 }
 
-/// What a session does.
+/// The current activity of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Doing {
     pub title: String,
     pub folder: String,
-    /// What it is a part of, for a sub-agent.
+    /// The session and call that started it, if it is a sub-agent.
     pub fork: Option<ForkOrigin>,
     pub turn: Option<TurnDoing>,
-    /// Commands that run in the background.
+    /// Commands running in the background.
     pub commands: Vec<BackgroundCommand>,
 }
 
-/// A turn under way.
+/// A running turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TurnDoing {
     pub turn: TurnId,
     pub since: Millis,
     pub stands: Stands,
-    /// Answers of its model.
+    /// Number of answers of its model.
     pub steps: u32,
-    /// What it used, sub-agents included: with another number the ledger has another line.
+    /// Token usage including sub-agents. A change means that the ledger has a new row.
     pub used: Usage,
 }
 
-/// How a turn stands.
+/// The status of a running turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stands {
     Working,
     NeedsYou,
-    /// It waits for a place.
+    /// Waiting for a permit.
     Queued,
 }
 
 impl Board {
-    /// A session's line, empty.
+    /// Creates an empty entry for a session.
     pub fn entry(&self, session: SessionId) -> Entry {
         Entry { session, board: self.clone() }
     }
@@ -68,12 +68,12 @@ impl Board {
         &self.change
     }
 
-    /// Everything on it.
+    /// Returns all entries.
     pub fn lines(&self) -> BTreeMap<SessionId, Doing> {
         self.with(|lines| lines.clone())
     }
 
-    /// Whether a session's turn waits for a place.
+    /// Whether a session's turn waits for a permit.
     pub fn is_queued(&self, session: SessionId) -> bool {
         self.with(|lines| {
             let turn = lines.get(&session).and_then(|doing| doing.turn);
@@ -81,7 +81,7 @@ impl Board {
         })
     }
 
-    /// Whether a session is at this turn.
+    /// Whether a session is running this turn.
     pub fn is_in(&self, session: SessionId, turn: TurnId) -> bool {
         self.with(|lines| {
             lines.get(&session).and_then(|doing| doing.turn).is_some_and(|doing| doing.turn == turn)
@@ -94,7 +94,7 @@ impl Board {
 }
 
 impl Entry {
-    /// What the session does now; none for nothing.
+    /// Publishes the session's current activity; `None` removes the entry.
     pub fn tell(&self, doing: Option<Doing>) {
         let changed = self.board.with(|lines| {
             if lines.get(&self.session) == doing.as_ref() {
@@ -118,22 +118,22 @@ impl Drop for Entry {
     }
 }
 
-/// What is known beside the board when rows are made of it.
+/// Data from outside the board that activity rows are built from.
 pub(crate) struct Known {
-    /// Runs of tasks that are not over.
+    /// Runs of scheduled tasks that have not ended.
     pub runs: Vec<TaskRun>,
-    /// What each session's turn cost so far.
+    /// Cost of each session's turn so far.
     pub spent: HashMap<SessionId, Spending>,
-    /// How many turns get a place before one that waits for it.
+    /// For each waiting turn, how many turns get a permit before it.
     pub ahead: HashMap<TurnId, u32>,
     pub places: Places,
-    /// The clock of the tasks, if this process begins their runs.
+    /// The scheduler's time, if this process starts the scheduled runs.
     pub tends: Option<Millis>,
-    /// What other living processes do.
+    /// The activity of other living processes.
     pub neighbours: Vec<NeighbourWork>,
 }
 
-/// All that runs: pure.
+/// Builds the list of all running work. Pure.
 pub(crate) fn state(lines: &BTreeMap<SessionId, Doing>, known: &Known) -> ActivityState {
     let mut rows: Vec<ActivityRow> = Vec::new();
     for (session, doing) in lines {
@@ -150,7 +150,7 @@ pub(crate) fn state(lines: &BTreeMap<SessionId, Doing>, known: &Known) -> Activi
     ActivityState { rows, taken: number(known.places.taken), places: number(known.places.limit) }
 }
 
-/// In which order kinds are told.
+/// Returns the sort position of a kind.
 fn kind(id: &ActivityId) -> u8 {
     match id {
         ActivityId::Session { .. } => 0,
@@ -171,7 +171,7 @@ fn turn_row(
     let status = match turn.stands {
         Stands::Working => ActivityStatus::Working,
         Stands::NeedsYou => ActivityStatus::NeedsYou,
-        // One that was let in a moment ago has not said so yet.
+        // A turn that has just been admitted has not published it yet.
         Stands::Queued => match known.ahead.get(&turn.turn) {
             Some(ahead) => ActivityStatus::Queued { ahead: *ahead },
             None => ActivityStatus::Working,
@@ -192,7 +192,8 @@ fn turn_row(
     }
 }
 
-/// What a turn is: a sub-agent's, a task's run, or its session's; with its name and the task's file.
+/// Returns the kind of a turn (a sub-agent's, a scheduled run or the session's own), its name and the task's
+/// file.
 fn called(
     session: SessionId,
     fork: Option<&ForkOrigin>,
@@ -207,7 +208,7 @@ fn called(
     }
 }
 
-/// What another process does in a session.
+/// Builds the rows for another process's work in a session.
 fn neighbour_rows(work: &NeighbourWork, known: &Known) -> impl Iterator<Item = ActivityRow> {
     let (session, process) = (work.info.id, Some(work.holder.process));
     let turn = work.turn.map(|(_, since, steps)| {
@@ -222,7 +223,7 @@ fn neighbour_rows(work: &NeighbourWork, known: &Known) -> impl Iterator<Item = A
             task,
             status: match work.info.status {
                 SessionStatus::Waiting => ActivityStatus::NeedsYou,
-                // Whether it waits for a place there is known there alone.
+                // Only that process knows whether the turn waits for a permit.
                 SessionStatus::Running | SessionStatus::Idle | SessionStatus::Failed => {
                     ActivityStatus::Working
                 }
@@ -256,13 +257,13 @@ fn command_row(session: SessionId, of: ActivityOrigin, command: &BackgroundComma
     }
 }
 
-/// The session something belongs to, by its title of now where it is known.
+/// Returns the session the work belongs to, with its current title if known.
 fn origin(session: SessionId, lines: &BTreeMap<SessionId, Doing>, title: &str) -> ActivityOrigin {
     let now = lines.get(&session).map(|doing| doing.title.as_str());
     ActivityOrigin { session, title: now.unwrap_or(title).to_owned() }
 }
 
-/// Runs that are due and wait for their turn: as many as go on at once do.
+/// Returns the due runs that wait because the maximum number of runs is already in progress.
 fn waiting_runs(known: &Known) -> impl Iterator<Item = ActivityRow> {
     let now = known.tends;
     let due = known.runs.iter().filter(move |run| match run.status {

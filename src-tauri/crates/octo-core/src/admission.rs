@@ -1,10 +1,10 @@
-//! How many turns work at once: each that works has a place, and what comes beyond the limit waits in a line.
+//! Limits how many turns work at once: a working turn has a permit, further turns wait in a queue.
 //!
-//! The line goes by when a turn began, which its id tells. So what began first gets a place first, a turn that comes
-//! back from waiting for the person stands where it stood, and after a restart the order is what it was: a turn that
-//! waits here is stored as begun, and whoever goes on with it asks for a place anew.
+//! The queue is ordered by the start time of the turns, which is part of their ids. So the turn that started
+//! first gets a permit first, a turn that resumes after waiting for the person keeps its position, and the
+//! order survives a restart: a waiting turn is stored as begun and asks for a permit again when it resumes.
 //!
-//! Nothing of it reaches a model: a turn without a place only asks later.
+//! None of this reaches a model: a turn without a permit only sends its request later.
 
 use crate::change::Change;
 use octo_protocol::TurnId;
@@ -13,27 +13,27 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The places of this process. Clones are one.
+/// The turn limiter of this process. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Admission {
     hall: Arc<Mutex<Hall>>,
     change: Change,
 }
 
-/// A turn's place, or its wait for one. Dropped, it is given up.
+/// A turn's permit or its place in the queue for one. Dropping it gives it up.
 pub(crate) struct Ticket {
     turn: TurnId,
     admission: Admission,
 }
 
-/// How many places are taken, and how many there are.
+/// Number of permits in use, and the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Places {
     pub taken: usize,
     pub limit: usize,
 }
 
-/// Tells a turn that it has a place.
+/// Callback that tells a turn that it has a permit.
 type Bell = Box<dyn FnOnce() + Send>;
 
 struct Hall {
@@ -41,7 +41,7 @@ struct Hall {
     bells: HashMap<TurnId, Bell>,
 }
 
-/// Who has a place and who waits: pure.
+/// The admitted and the waiting turns. Pure.
 #[derive(Debug)]
 struct Line {
     door: Door,
@@ -50,18 +50,18 @@ struct Line {
     waiting: BTreeSet<TurnId>,
 }
 
-/// Whether anybody is let in.
+/// Whether turns are admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Door {
-    /// Turns that were left open gather: the one that began first is to be first again.
+    /// Startup: interrupted turns are collected first, so that the earliest becomes first again.
     Gathering,
     Open,
-    /// Octo ends: what begins now would be paid for in vain.
+    /// Octo is shutting down: a model call begun now would be paid for in vain.
     Closed,
 }
 
 impl Admission {
-    /// Nobody is let in before [`Admission::open`].
+    /// Creates a limiter that admits no turn before [`Admission::open`].
     pub fn new(limit: u32, change: Change) -> Self {
         let line = Line {
             door: Door::Gathering,
@@ -72,13 +72,13 @@ impl Admission {
         Self { hall: Arc::new(Mutex::new(Hall { line, bells: HashMap::new() })), change }
     }
 
-    /// Asks for a place for a turn. Where there is none now the bell rings once there is.
+    /// Requests a permit for a turn. If none is free, `bell` is called once there is.
     pub fn ask(&self, turn: TurnId, bell: impl FnOnce() + Send + 'static) -> Ticket {
         self.with(|hall| {
             hall.line.waiting.insert(turn);
             hall.bells.insert(turn, Box::new(bell));
             let mut admitted = hall.line.admit();
-            // Whoever asks sees it by itself.
+            // The caller reads it from the returned ticket.
             if admitted.contains(&turn) {
                 hall.bells.remove(&turn);
                 admitted.retain(|other| *other != turn);
@@ -88,7 +88,7 @@ impl Admission {
         Ticket { turn, admission: self.clone() }
     }
 
-    /// Lets turns in from now on.
+    /// Starts admitting turns.
     pub fn open(&self) {
         self.with(|hall| {
             hall.line.door = Door::Open;
@@ -96,7 +96,7 @@ impl Admission {
         });
     }
 
-    /// Lets no turn in any more.
+    /// Stops admitting turns.
     pub fn close(&self) {
         self.with(|hall| {
             hall.line.door = Door::Closed;
@@ -104,7 +104,7 @@ impl Admission {
         });
     }
 
-    /// The limit changed. Turns that have a place keep it.
+    /// Changes the limit. Turns that have a permit keep it.
     pub fn set_limit(&self, limit: u32) {
         self.with(|hall| {
             hall.line.limit = places(limit);
@@ -112,7 +112,7 @@ impl Admission {
         });
     }
 
-    /// How many turns get a place before this one; none for one that does not wait.
+    /// Returns how many turns get a permit before this one, or `None` if it is not waiting.
     pub fn ahead(&self, turn: TurnId) -> Option<u32> {
         self.look(|line| line.ahead(turn))
     }
@@ -125,7 +125,7 @@ impl Admission {
         look(&self.hall.lock().unwrap_or_else(PoisonError::into_inner).line)
     }
 
-    /// Does something with the hall, and rings for those it admits.
+    /// Changes the limiter, then runs the callbacks of the turns this admits.
     fn with(&self, act: impl FnOnce(&mut Hall) -> Vec<TurnId>) {
         let bells: Vec<Bell> = {
             let mut hall = self.hall.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,7 +140,7 @@ impl Admission {
 }
 
 impl Ticket {
-    /// Whether the turn has its place.
+    /// Whether the turn has its permit.
     pub fn is_admitted(&self) -> bool {
         self.admission.look(|line| line.inside.contains(&self.turn))
     }
@@ -162,7 +162,7 @@ impl Line {
         self.waiting.remove(&turn);
     }
 
-    /// Lets in as many as there are places for; who that is.
+    /// Admits turns while permits are free and returns them.
     fn admit(&mut self) -> Vec<TurnId> {
         let mut admitted = Vec::new();
         while self.door == Door::Open

@@ -1,5 +1,5 @@
-//! What a person attaches: pictures and PDF documents are kept as blobs, everything else is named by its path. And the
-//! pictures that an answer shows of its session's folder, which stay where they are.
+//! Attachments of a person: pictures and PDF documents are kept as blobs, all other files are mentioned by
+//! path. Also the pictures of the session's folder shown in an answer, which stay where they are.
 
 use crate::blocking::blocking;
 use base64::Engine;
@@ -11,25 +11,27 @@ use std::{
     path::Path,
 };
 
-/// The largest picture that may be kept, in bytes. Providers take less; it is scaled down before it is sent.
+/// Maximum size of a picture that is kept, in bytes. Providers accept less; it is scaled down before it is
+/// sent.
 const LARGEST_PICTURE: u64 = 20 * 1024 * 1024;
-/// The largest picture of a folder that is shown in an answer, in bytes: it is in the page's memory as text meanwhile.
+/// Maximum size of a folder's picture shown in an answer, in bytes: meanwhile it is in the page's memory as
+/// text.
 const LARGEST_SHOWN: u64 = 8 * 1024 * 1024;
-/// The one document type models are shown.
+/// The only document type models can see.
 const PDF: &str = "application/pdf";
-/// Stands in the trailer of an encrypted PDF.
+/// Appears in the trailer of an encrypted PDF.
 const ENCRYPTED: &[u8] = b"/Encrypt";
-/// How much of a file is looked at to find out what it is, in bytes; every known picture says so in its first few.
+/// Number of bytes read to detect a file's type; every known picture format is recognised by its first few.
 const HEAD: u64 = 4096;
-/// How many files may be attached at once.
+/// Maximum number of files attached at once.
 const AT_ONCE: usize = 200;
-/// The largest document that is kept to be shown, in bytes: Bedrock's limit, the lowest of the four protocols'.
-/// A larger one is named by its path and read with the tools.
+/// Maximum size of a document that models are shown, in bytes: Bedrock's limit, the lowest of the four
+/// protocols'. A larger one is mentioned by its path and read with the tools.
 const LARGEST_DOCUMENT: u64 = 4_500_000;
-/// What a model can be shown.
+/// The picture types models can see.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Keeps a picture that came as bytes: pasted, or dropped from another application.
+/// Keeps a picture received as bytes: pasted, or dropped from another application.
 pub(crate) async fn put_blob(blobs: Blobs, base64: &str, name: String) -> Result<BlobRef, ApiError> {
     let decoded = u64::try_from(base64.len() / 4 * 3).unwrap_or(u64::MAX);
     if decoded > LARGEST_PICTURE + 2 {
@@ -48,13 +50,13 @@ pub(crate) async fn put_blob(blobs: Blobs, base64: &str, name: String) -> Result
     Ok(BlobRef { blob, media_type: media_type.to_owned(), name })
 }
 
-/// A picture that an answer names. It is read from the session's folder and nowhere else: what a model writes is not
-/// to have the window read files.
+/// Returns a picture mentioned in an answer. It is read only from the session's folder: a model's text must not
+/// make the window read other files.
 pub(crate) async fn picture(folder: String, path: String) -> Result<SessionPicture, ApiError> {
     blocking(move || read_picture(&path, Path::new(&folder))).await
 }
 
-/// Makes blocks of files. One that cannot be attached does not keep the others from it.
+/// Makes blocks of files. A file that cannot be attached does not prevent the others.
 pub(crate) async fn attach_files(blobs: Blobs, mut paths: Vec<String>) -> Result<Attached, ApiError> {
     let attaching = tokio::task::spawn_blocking(move || {
         let mut attached = Attached { blocks: Vec::new(), refused: Vec::new(), remarks: Vec::new() };
@@ -78,7 +80,7 @@ pub(crate) async fn attach_files(blobs: Blobs, mut paths: Vec<String>) -> Result
     attaching.await.map_err(|error| ApiError::new("internal").detail(error))
 }
 
-/// The block of one file, with what the person should know of it.
+/// Returns the block of one file, with a remark for the person.
 fn attach(blobs: &Blobs, path: &str) -> Result<(Block, Option<ApiError>), ApiError> {
     let place = Path::new(path);
     let unreadable = |error: std::io::Error| {
@@ -93,7 +95,7 @@ fn attach(blobs: &Blobs, path: &str) -> Result<(Block, Option<ApiError>), ApiErr
         return Err(ApiError::new("attach.missing").arg("path", path));
     }
     let named = || Block::File { path: path.to_owned() };
-    // Opening a pipe or a device could wait for ever.
+    // Opening a pipe or a device could block forever.
     let kind = fs::metadata(place).map_err(unreadable)?;
     if kind.is_dir() {
         fs::read_dir(place).map_err(unreadable)?;
@@ -132,14 +134,14 @@ fn attach(blobs: &Blobs, path: &str) -> Result<(Block, Option<ApiError>), ApiErr
 
 fn read_picture(named: &str, folder: &Path) -> Result<SessionPicture, ApiError> {
     let missing = || ApiError::new("picture.missing").arg("path", named);
-    // Both as they really are: a link could lead out.
+    // Both resolved: a link could lead out.
     let folder = octo_workspace::real(folder).map_err(|_| missing())?;
     let place = octo_workspace::linked(named, &folder).ok_or_else(missing)?;
     if !octo_workspace::is_inside(&folder, &place) {
         return Err(ApiError::new("picture.elsewhere").arg("path", named));
     }
     let unreadable = |error: std::io::Error| missing().detail(error);
-    // Opening a pipe or a device could wait for ever.
+    // Opening a pipe or a device could block forever.
     let kind = fs::metadata(&place).map_err(unreadable)?;
     if !kind.is_file() {
         return Err(missing());
@@ -157,7 +159,7 @@ fn read_picture(named: &str, folder: &Path) -> Result<SessionPicture, ApiError> 
     Ok(SessionPicture { media: media.to_owned(), base64 })
 }
 
-/// Whether a PDF is encrypted: providers refuse one, and with it every later message of the conversation.
+/// Whether a PDF is encrypted: providers refuse it, and with it every later message of the conversation.
 fn is_locked(pdf: &[u8]) -> bool {
     pdf.windows(ENCRYPTED.len()).any(|window| window == ENCRYPTED)
 }
@@ -166,13 +168,13 @@ fn keep(blobs: &Blobs, bytes: &[u8]) -> Result<octo_protocol::BlobHash, ApiError
     blobs.put(bytes).map_err(|error| ApiError::new("blob.not_kept").detail(error))
 }
 
-/// The media type, if it is a picture a model can be shown.
+/// Returns the media type, if it is a picture models can see.
 fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     let found = octo_workspace::media_type(bytes);
     PICTURES.into_iter().find(|picture| *picture == found)
 }
 
-/// With one place after the point.
+/// Formats megabytes with one decimal place.
 fn megabytes(bytes: u64) -> String {
     format!("{}.{}", bytes / 1_000_000, bytes / 100_000 % 10)
 }

@@ -17,15 +17,15 @@ pub(crate) struct Base {
     pub blobs: Blobs,
     /// Where things are in the home.
     pub paths: HomePaths,
-    /// What is being written outside the home.
+    /// Unfinished writes outside the home.
     pub unfinished: Unfinished,
     /// Tells when tasks run, and when things in the trash have had their time.
     pub clock: Arc<dyn Clock>,
-    /// This process, as it holds leases.
+    /// This process as a lease holder.
     pub lease: Holder,
-    /// Told whenever another process wrote into the home.
+    /// Signals that another process wrote to the home.
     pub neighbours: Change,
-    /// The application ends.
+    /// Cancelled when the application ends.
     pub closing: CancellationToken,
     preferences: RwLock<Settings>,
 }
@@ -47,7 +47,7 @@ impl Base {
         }
     }
 
-    /// The settings as of now.
+    /// Returns the current settings.
     pub fn preferences(&self) -> Settings {
         self.preferences.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -57,12 +57,12 @@ impl Base {
         *self.preferences.write().unwrap_or_else(PoisonError::into_inner) = settings;
     }
 
-    /// What the person always allowed in a folder.
+    /// Returns the permanent grants of a folder.
     pub async fn folder_rules(&self, folder: String) -> Result<Vec<Rule>, ApiError> {
         self.store.read(move |reader| reader.rules(&folder)).await.map_err(ApiError::from)
     }
 
-    /// What the person allowed in a folder and, under its own scope, in one session.
+    /// Returns the grants of a folder and, under its own scope, of one session.
     pub async fn allowed(&self, folder: String, scope: String) -> Result<Vec<Rule>, ApiError> {
         let read = self.store.read(move |reader| {
             let mut rules = reader.rules(&folder)?;
@@ -72,7 +72,8 @@ impl Base {
         read.await.map_err(ApiError::from)
     }
 
-    /// The bytes of all pictures and documents these messages mention. One that is gone is left out: the codec says so.
+    /// Returns the bytes of all pictures and documents in these messages. A missing one is left out: the codec
+    /// reports it.
     pub async fn images_of(&self, messages: &[Message]) -> HashMap<BlobHash, Arc<[u8]>> {
         let hashes: HashSet<BlobHash> =
             messages.iter().flat_map(|message| &message.blocks).flat_map(pictures).collect();

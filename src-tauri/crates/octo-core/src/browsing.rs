@@ -1,8 +1,8 @@
 //! The agent in the person's browser: one attachment for the app, a [`Seat`] in it for each session.
 //!
-//! [`HomeBrowser`] attaches when a tool call or the person needs it, never by itself, and tells how that stands.
-//! [`Seat`] is what a session's tool reaches: it weighs what a call would do at the live page (`weigh`), carries out
-//! what was allowed and nothing else (`carry`, `acting`), and shows the person what happens (`live`).
+//! [`HomeBrowser`] attaches only when a tool call or the person needs it, and reports the attachment's state.
+//! [`Seat`] is the interface for a session's tool: it weighs a call's consequences at the live page (`weigh`),
+//! performs exactly the allowed action (`carry`, `acting`), and shows the person the progress (`live`).
 
 mod acting;
 mod card;
@@ -45,22 +45,22 @@ use std::{
 };
 use tokio::sync::broadcast;
 
-/// News a slow watcher may fall behind: pictures come twice a second.
+/// Event buffer of a slow watcher: pictures arrive twice a second.
 const NEWS: usize = 256;
 
-/// How long pages are waited for before the connection ends.
+/// How long to wait for pages before the connection ends.
 const LEAVING: Duration = Duration::from_secs(1);
 
-/// What is told of the browser, and not stored.
+/// Browser events for watchers; not stored.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum News {
-    /// How the attachment stands.
+    /// The attachment's state.
     State(BrowserState),
-    /// What a session does in a page; none once it left it.
+    /// A session's activity in a page; `None` once it left the page.
     Page(SessionId, Option<Box<LivePage>>),
 }
 
-/// The app's one attachment to a browser. Clones are one.
+/// The app's single attachment to a browser. Clones share it.
 #[derive(Clone)]
 pub(crate) struct HomeBrowser(Arc<Inner>);
 
@@ -72,30 +72,30 @@ struct Inner {
     secrets: Secrets,
     standing: Mutex<Standing>,
     seats: Mutex<HashMap<SessionId, Weak<Place>>>,
-    /// What sessions know of pages, by their root.
+    /// The sessions' knowledge of pages, by root session.
     known: Mutex<HashMap<SessionId, Weak<Known>>>,
-    /// Where it is looked up what they were told before.
+    /// The store that earlier messages to the model are read from.
     store: Store,
-    /// Which session opened which tab, for as long as the app runs: no number is given twice.
+    /// The session that opened each tab, while the app runs: no number is reused.
     opened: Mutex<HashMap<TabNumber, SessionId>>,
     news: broadcast::Sender<News>,
-    /// How often it was attached so far.
+    /// Number of attachments so far.
     attachments: AtomicU64,
 }
 
-/// What is kept beside the attachment.
+/// State stored alongside the attachment.
 struct Standing {
     choice: BrowserChoice,
-    /// As it was told last.
+    /// The last reported state.
     told: BrowserState,
-    /// Why the last attempt came to nothing.
+    /// The reason why the last attempt failed.
     failure: Option<ApiError>,
-    /// That the person declined or gave up, or that the browser said nothing once it had asked them. Its own question may
-    /// still stand there then, and no tool raises another before the person did something.
+    /// Set if the person declined or cancelled, or the browser fell silent after asking them. The browser's
+    /// question may still be open, so no tool raises another until the person acts.
     held_back: Option<ApiError>,
-    /// How often the person did something of their own: what they gave up before does not count after it.
+    /// Counts the person's own actions: an earlier cancellation no longer counts after one.
     acted: u64,
-    /// Ports at which browsers are controlled: no page leads there.
+    /// Ports that control a browser: no page may lead there.
     ports: Vec<u16>,
 }
 
@@ -107,7 +107,7 @@ impl Standing {
 }
 
 impl HomeBrowser {
-    /// Attached to nothing yet.
+    /// Creates it without an attachment.
     pub fn new(
         paths: HomePaths,
         (store, blobs): (Store, Blobs),
@@ -149,8 +149,9 @@ impl HomeBrowser {
         home
     }
 
-    /// A session's place in it; the same for as long as somebody holds it. What was read is known to a session, the one
-    /// it came from, and all that come from that one: what a sub-agent tells is carried on by the others.
+    /// Returns a session's place in the browser; the same one while any holder of it exists. A session shares
+    /// its knowledge of pages with its parent and all sub-agents of that parent, because a sub-agent's results
+    /// are used by the others.
     pub fn seat(&self, session: SessionId, root: SessionId) -> Seat {
         let mut seats = lock(&self.0.seats);
         if let Some(seat) = seats.get(&session).and_then(Weak::upgrade) {
@@ -173,22 +174,23 @@ impl HomeBrowser {
         known
     }
 
-    /// The place of a session that has one.
+    /// Returns the place of a session that already has one.
     pub fn seated(&self, session: SessionId) -> Option<Seat> {
         lock(&self.0.seats).get(&session).and_then(Weak::upgrade).map(Seat)
     }
 
-    /// Notes that a session opened a tab.
+    /// Records that a session opened a tab.
     fn note_opened(&self, tab: TabNumber, session: SessionId) {
         lock(&self.0.opened).insert(tab, session);
     }
 
-    /// Whether a session opened a tab. What another one did there may be what its person goes on with.
+    /// Returns whether a session opened a tab. In another session's tab, the person may be continuing that
+    /// work.
     fn has_opened(&self, tab: TabNumber, session: SessionId) -> bool {
         lock(&self.0.opened).get(&tab) == Some(&session)
     }
 
-    /// Where the profile of Octo's own browser is.
+    /// Returns the profile folder of Octo's own browser.
     fn profile(&self) -> PathBuf {
         self.0.paths.browser_profile()
     }
@@ -201,22 +203,22 @@ impl HomeBrowser {
         &self.0.store
     }
 
-    /// What may be typed by name.
+    /// Returns the secrets that may be typed by name.
     pub fn secrets(&self) -> &Secrets {
         &self.0.secrets
     }
 
-    /// How the attachment stands.
+    /// Returns the attachment's state.
     pub fn state(&self) -> BrowserState {
         lock(&self.0.standing).told.clone()
     }
 
-    /// What is told from now on.
+    /// Subscribes to events from now on.
     pub fn watch(&self) -> broadcast::Receiver<News> {
         self.0.news.subscribe()
     }
 
-    /// Takes a choice into use. A connection to another browser ends.
+    /// Applies a choice of browser. Ends a connection to another browser.
     pub async fn choose(&self, choice: &BrowserChoice) {
         {
             let mut standing = lock(&self.0.standing);
@@ -229,8 +231,8 @@ impl HomeBrowser {
         self.detach().await;
     }
 
-    /// The attachment for a tool. Once the person declined or gave up, or the browser fell silent, a tool asks them no more
-    /// until they attach by themselves or say something new.
+    /// Returns the attachment for a tool. After the person declined or cancelled, or the browser fell silent, a
+    /// tool does not ask them again until they attach on their own or send a new message.
     ///
     /// # Errors
     ///
@@ -243,17 +245,17 @@ impl HomeBrowser {
         }
     }
 
-    /// The person did something of their own: tools may ask for the browser again.
+    /// Records an action of the person: tools may ask for the browser again.
     pub fn person_acted(&self) {
         lock(&self.0.standing).hear();
     }
 
-    /// The attachment, made now if there is none. While the browser asks the person this waits for as long as they
-    /// take, with everyone else who needs it.
+    /// Returns the attachment, making one if necessary. While the browser asks the person this waits as long as
+    /// they take, together with all other callers.
     ///
     /// # Errors
     ///
-    /// Why not. Nothing is tried again by itself.
+    /// The reason for the failure. Nothing is retried automatically.
     pub async fn connect(&self) -> Result<Connected, ApiError> {
         let acted = lock(&self.0.standing).acted;
         let wanted = match self.wanted() {
@@ -267,9 +269,9 @@ impl HomeBrowser {
                 let told = state::not_connected(&error);
                 let mut standing = lock(&self.0.standing);
                 let is_held_back = match error {
-                    // Their answer is to this very question, whatever else they did while it stood.
+                    // The answer belongs to this question, whatever else the person did while it was open.
                     ConnectError::Declined => true,
-                    // They may have allowed it: the next attempt would ask them once more.
+                    // The person may have allowed it: another attempt would ask them again.
                     ConnectError::Silent(_) => true,
                     ConnectError::Cancelled => standing.acted == acted,
                     ConnectError::NoBrowser
@@ -296,18 +298,18 @@ impl HomeBrowser {
         Ok(connected)
     }
 
-    /// The attachment, if there is one now.
+    /// Returns the current attachment, if any.
     pub fn connected(&self) -> Option<Connected> {
         self.0.browser.connected()
     }
 
-    /// Ends the attachment, or gives up waiting for it. Tabs stay as they are.
+    /// Ends the attachment, or cancels the attempt. Tabs stay as they are.
     pub async fn detach(&self) {
         let begun =
             matches!(*self.0.browser.state().borrow(), State::Looking | State::WaitingForAllow { .. });
         if begun {
-            // No page is worked in yet: whoever waits is told that it was given up, and of the browser's own question,
-            // which may stay.
+            // No page is in use yet. Waiting callers learn that the attempt was cancelled and that the
+            // browser's own question may stay open.
             self.0.browser.disconnect();
             self.failed(state::not_connected(&ConnectError::Cancelled));
             return;
@@ -316,19 +318,19 @@ impl HomeBrowser {
         self.let_go().await;
         self.0.browser.disconnect();
         self.tell();
-        // One of Octo's own writes out what it holds before it ends.
+        // Octo's own browser saves its data before it exits.
         self.0.browser.closed().await;
     }
 
-    /// Every session lets go of its page. Waits until what was drawn in them is gone, for a moment at most.
+    /// Makes every session release its page. Waits a moment at most for their overlays to be cleared.
     async fn let_go(&self) {
         let seats: Vec<Seat> = lock(&self.0.seats).values().filter_map(Weak::upgrade).map(Seat).collect();
         let leaving = futures::future::join_all(seats.iter().map(Seat::leave));
-        // A page that does not answer keeps the pointer until it goes by itself.
+        // A page that does not answer keeps the pointer until it expires.
         let _late = tokio::time::timeout(LEAVING, leaving).await;
     }
 
-    /// Where browsers can be attached to now, asked without the person hearing of it.
+    /// Finds browsers that accept a connection now, without asking the person.
     async fn found(&self) -> Vec<Found> {
         octo_browser::find(&self.0.environment, self.named_folder().as_deref()).await
     }
@@ -354,7 +356,7 @@ impl HomeBrowser {
                 let mut of_it = known.into_iter().filter(|one| state::id_of(one.product) == id);
                 let first =
                     of_it.next().ok_or_else(|| ApiError::new("browser.unknown").arg("browser", &id))?;
-                // The one of its folders it was used with.
+                // The folder that this browser was used with.
                 let chosen = std::iter::once(first.clone()).chain(of_it).find(|one| one.folder.is_dir());
                 Ok(Wanted::Folder(chosen.unwrap_or(first).folder))
             }
@@ -375,14 +377,14 @@ impl HomeBrowser {
         error
     }
 
-    /// Tells how it stands, if that is not what was told last.
+    /// Reports the state if it differs from the last reported one.
     fn tell(&self) {
         let now = self.0.browser.state().borrow().clone();
         let mut standing = lock(&self.0.standing);
         let state = state::told(now, standing.failure.as_ref());
         if standing.told != state {
             standing.told = state.clone();
-            // Nobody watching is no fault.
+            // It is not an error if no client is watching.
             let _nobody = self.0.news.send(News::State(state));
         }
     }
@@ -395,7 +397,7 @@ impl HomeBrowser {
         self.0.blobs.clone()
     }
 
-    /// The number of the attachment that is there, or was last.
+    /// Returns the number of the current or last attachment.
     fn attachment(&self) -> u64 {
         self.0.attachments.load(Ordering::Relaxed)
     }
@@ -405,13 +407,13 @@ impl HomeBrowser {
     }
 }
 
-/// Whether somebody could come in besides the person, at what was found.
+/// Returns whether another program could connect to the found browser.
 fn is_open(found: &Found) -> bool {
     matches!(found.probe, Probe::Flag { .. })
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that is done under these locks can panic half-way.
+    // No code under these locks can panic half-way.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

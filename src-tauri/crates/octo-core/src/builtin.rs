@@ -18,7 +18,7 @@ use std::{path::Path, sync::Arc};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// The most characters of an answer.
+/// Maximum length of an answer, in characters.
 const MOST: usize = 30_000;
 
 /// The built-in commands of a home, for one client.
@@ -35,20 +35,20 @@ pub(crate) struct BuiltinCommands {
 /// On whose behalf an agent runs a command.
 #[derive(Clone)]
 pub(crate) struct Client {
-    /// The turn the person asked for: of a sub-agent its parent's. None between turns.
+    /// The turn the person asked for; for a sub-agent its parent's. `None` between turns.
     pub(crate) turn: Option<TurnId>,
-    /// Who wants to hear what was done.
+    /// The recipient of reports about executed commands.
     pub(crate) witness: Witness,
 }
 
-/// Whether anybody wants to hear what an agent did at the desk.
+/// Whether an agent's builtin commands are reported.
 #[derive(Clone)]
 pub(crate) enum Witness {
     Nobody,
     Told(mpsc::UnboundedSender<Deed>),
 }
 
-/// What an agent did at the desk.
+/// A reported effect of a builtin command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     /// It wrote this memory.
@@ -73,7 +73,7 @@ impl BuiltinCommands {
     fn done(&self, deed: Deed) {
         match &self.client.witness {
             Witness::Nobody => {}
-            // Who no longer listens needs no word.
+            // A receiver that has ended needs no report.
             Witness::Told(told) => drop(told.send(deed)),
         }
     }
@@ -110,7 +110,7 @@ impl Desk for BuiltinCommands {
 }
 
 impl BuiltinCommands {
-    /// What would happen, for the person who is asked.
+    /// Returns a preview of the effect, for the person who is asked.
     async fn view(&self, errand: Errand, asker: &DeskAsker) -> Result<ToolView, ToolError> {
         match errand {
             Errand::Skill(errand) => self.skill_view(errand, asker).await,
@@ -121,7 +121,7 @@ impl BuiltinCommands {
         }
     }
 
-    /// The session the person knows: of a sub-agent its parent.
+    /// Returns the session known to the person: for a sub-agent its parent.
     async fn writer(&self, asker: &DeskAsker) -> SessionId {
         let id = asker.session;
         let fork = self.base.store.read(move |reader| reader.fork(id)).await;
@@ -141,7 +141,7 @@ fn capped(text: String) -> String {
     format!("{kept}\n(cut here)")
 }
 
-/// The model reads English, whatever the window speaks.
+/// Returns an error in English, which the model reads whatever the window's language.
 fn in_english(error: &ApiError) -> String {
     let args = error.args.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let prefixed = format!("error.{}", error.key);

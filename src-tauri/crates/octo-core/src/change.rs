@@ -17,7 +17,7 @@ impl Change {
         self.0.send_modify(|number| *number = number.wrapping_add(1));
     }
 
-    /// Another number whenever something changed.
+    /// Returns a counter that increases with every change.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.0.subscribe()
     }

@@ -57,34 +57,34 @@ impl ChatBridge {
         }
     }
 
-    /// Begins to listen and to speak, for as long as the application runs.
+    /// Begins to receive and deliver messages, for as long as the application runs.
     pub(crate) fn begin(self: &Arc<Self>) {
         fetch::begin(self);
         tell::begin(self);
     }
 
-    /// Whether this process does what is done unattended.
+    /// Whether this process does the unattended work.
     async fn is_in_charge(&self) -> Result<bool, ApiError> {
         let lease = self.base.store.read(|reader| reader.schedule_lease()).await?;
         Ok(lease.is_some_and(|lease| lease.token == self.base.lease.token))
     }
 }
 
-/// An account at a service, as it is now.
+/// The current account at a service.
 #[derive(Clone)]
 struct Line {
     telegram: Telegram,
     account: ChatAccount,
 }
 
-/// Somebody's chat, to say something in.
+/// A person's chat to send posts to.
 struct Talk<'a> {
     bridge: &'a ChatBridge,
     line: &'a Line,
     chat: &'a ChatRow,
 }
 
-/// What is said in chats, in the person's language.
+/// The texts of chats, in the person's language.
 #[derive(Clone, Copy)]
 struct Words(Language);
 
@@ -103,7 +103,7 @@ impl Words {
         words::say(self.0, key, &args)
     }
 
-    /// What went wrong, without what only the log needs.
+    /// Returns the message of an error, without the details meant for the log.
     fn error(self, error: &ApiError) -> String {
         words::say(self.0, &format!("error.{}", error.key), &error.args)
     }

@@ -24,20 +24,20 @@ use std::{
 };
 use tokio::sync::{Notify, broadcast, watch};
 
-/// Whose the token is, beside models and search providers.
+/// The keychain owner of the token, next to models and search providers.
 const OWNER: &str = "telegram";
-/// News a slow watcher may fall behind; each is the whole state, so that the last one is enough.
+/// Capacity of the news channel; each item is the whole state, so a slow watcher needs only the last one.
 const NEWS: usize = 16;
 
-/// What all parts of the application share of chat services.
+/// The chat state shared by all parts of the application.
 pub(crate) struct Chats {
     store: Store,
     keys: KeyRing,
     settings: Mutex<ChatSettings>,
     connection: Mutex<ChatConnection>,
-    /// Counts changes of the settings: whoever waits begins anew.
+    /// Counts changes of the settings: waiting tasks start over.
     changed: watch::Sender<u64>,
-    /// A chat goes on with another session.
+    /// Signals that a chat continues with another session.
     led: Arc<Notify>,
     news: broadcast::Sender<ChatState>,
 }
@@ -55,7 +55,7 @@ impl Chats {
         }
     }
 
-    /// Takes stored settings into use.
+    /// Puts stored settings into effect.
     pub(crate) fn follow(&self, settings: &ChatSettings) {
         let mut known = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
         if *known != *settings {
@@ -65,12 +65,12 @@ impl Chats {
         }
     }
 
-    /// Whoever waits begins anew: with another token, another person, another way to the world.
+    /// Makes waiting tasks start over, because the token, the people or the proxy changed.
     pub(crate) fn changed(&self) {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// Told when a chat goes on with another session.
+    /// Returns the signal that a chat continues with another session.
     pub(crate) fn led(&self) -> Arc<Notify> {
         Arc::clone(&self.led)
     }
@@ -79,7 +79,7 @@ impl Chats {
         self.changed.subscribe()
     }
 
-    /// Stored settings as they are true for this run: a token that was kept for an earlier run only is gone.
+    /// Adapts stored settings to this run: a token kept only for an earlier run is lost.
     pub(crate) fn as_of_now(&self, mut settings: ChatSettings) -> ChatSettings {
         if let Some(telegram) = &mut settings.telegram {
             let held = server_address(telegram.server.as_deref())
@@ -91,17 +91,17 @@ impl Chats {
         settings
     }
 
-    /// The settings as this process knows them to be stored.
+    /// Returns the stored settings as this process knows them.
     pub(crate) fn stored(&self) -> ChatSettings {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Telegram as this process knows it.
+    /// Returns the Telegram settings as this process knows them.
     pub(crate) fn telegram(&self) -> Option<TelegramSettings> {
         self.as_of_now(self.stored()).telegram
     }
 
-    /// Takes what another process of the home may have chosen into use.
+    /// Puts settings into effect that another process of the home may have chosen.
     ///
     /// # Errors
     /// Those of the store.
@@ -111,12 +111,12 @@ impl Chats {
         Ok(())
     }
 
-    /// What is told of chat services from now on.
+    /// Subscribes to changes of the chat state.
     pub(crate) fn watch(&self) -> broadcast::Receiver<ChatState> {
         self.news.subscribe()
     }
 
-    /// How they are.
+    /// Returns the current chat state.
     pub(crate) async fn state(&self) -> Result<ChatState, ApiError> {
         let rows = self.store.read(|reader| reader.chats(ChatService::Telegram));
         let rows = rows.await?;
@@ -128,7 +128,7 @@ impl Chats {
         Ok(ChatState { telegram, people: people.collect() })
     }
 
-    /// The connection is like this now; whoever watches hears of it where it was otherwise.
+    /// Sets the state of the connection and notifies watchers if it changed.
     pub(crate) fn is_now(self: &Arc<Self>, connection: ChatConnection) {
         let mut known = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = *known != connection;
@@ -139,22 +139,22 @@ impl Chats {
         }
     }
 
-    /// Whoever watches hears how they are.
+    /// Notifies watchers of the current state.
     pub(crate) fn tell(self: &Arc<Self>) {
         let chats = Arc::clone(self);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             if let Ok(state) = chats.state().await {
-                // Nobody watching is no fault.
+                // Having no watchers is fine.
                 let _nobody = chats.news.send(state);
             }
         });
     }
 
-    /// The bot a draft means.
+    /// Returns the bot a draft refers to.
     ///
     /// # Errors
-    /// `chat.*`: what is wrong with the draft, or with the way to the service.
+    /// `chat.*`: the fault of the draft or of the connection to the service.
     pub(crate) async fn test(
         &self,
         network: &Network,
@@ -169,7 +169,7 @@ impl Chats {
         Ok(ChatAccount { id: bot.id, name: bot.name })
     }
 
-    /// Reads a draft into settings, its token put away. Nothing else is stored yet.
+    /// Converts a draft into settings and saves its token. Stores nothing else yet.
     ///
     /// # Errors
     /// `chat.server_wrong`, `chat.token_missing`, `session.folder_*`, `key.not_saved`.
@@ -203,14 +203,14 @@ impl Chats {
         })
     }
 
-    /// The token that was saved for a server.
+    /// Returns the token saved for a server.
     pub(crate) async fn token(&self, server: Option<&str>) -> Result<SecretString, ApiError> {
         let (_, host) = server_address(server)?;
         let found = self.keys.load(OWNER, &host, Slot::Key).await?;
         found.ok_or_else(|| ApiError::new("chat.token_missing"))
     }
 
-    /// Forgets the token of the present settings. There being none is no error.
+    /// Forgets the token of the present settings. A missing token is not an error.
     pub(crate) async fn forget(&self) -> Result<(), ApiError> {
         match self.telegram() {
             Some(telegram) => self.forget_of(&telegram).await,
@@ -218,7 +218,7 @@ impl Chats {
         }
     }
 
-    /// Forgets the token of settings that held before, where it is at another server than that of the present ones.
+    /// Forgets the token of former settings if it belongs to another server than the present one.
     pub(crate) async fn forget_former(&self, before: &TelegramSettings) -> Result<(), ApiError> {
         let host = |telegram: &TelegramSettings| server_address(telegram.server.as_deref()).ok();
         match self.telegram() {
@@ -232,17 +232,17 @@ impl Chats {
         self.keys.forget(OWNER, &host, Slot::Key).await
     }
 
-    /// The tokens of all services.
+    /// Returns the tokens of all services.
     ///
     /// # Errors
-    /// `key.not_read`: who cannot know a secret cannot leave it out of an export.
+    /// `key.not_read`: an unreadable secret cannot be removed from an export.
     pub(crate) async fn secrets(&self) -> Result<Vec<SecretString>, ApiError> {
         let Some(telegram) = self.telegram() else { return Ok(Vec::new()) };
         let (_, host) = server_address(telegram.server.as_deref())?;
         Ok(self.keys.load(OWNER, &host, Slot::Key).await?.into_iter().collect())
     }
 
-    /// Lets somebody write: whoever was told this code.
+    /// Admits the person with this code.
     ///
     /// # Errors
     /// `chat.code_unknown`.

@@ -4,15 +4,15 @@ use futures::future::BoxFuture;
 use octo_protocol::Millis;
 use std::time::{Duration, Instant};
 
-/// Tells the time and waits for it.
+/// Provides the time and waits for it.
 pub trait Clock: Send + Sync {
-    /// The time of day, as the computer has it: it may be wrong, be set, and jump over a sleep.
+    /// Returns the computer's time of day: it may be wrong, be set, and jump over a sleep.
     fn now(&self) -> Millis;
 
-    /// How long this process has been at work: it only grows, and stands still while the computer sleeps.
+    /// Returns the running time of this process: it only grows, and pauses while the computer sleeps.
     fn steady(&self) -> Duration;
 
-    /// Waits about that long; it may return earlier.
+    /// Waits for about that time; it may return earlier.
     fn wait(&self, time: Duration) -> BoxFuture<'static, ()>;
 }
 

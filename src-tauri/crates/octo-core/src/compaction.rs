@@ -1,9 +1,9 @@
-//! Compaction: an earlier part of a conversation gives way to a summary the model writes of it.
+//! Compaction: a summary written by the model replaces an earlier part of a conversation.
 //!
-//! The instruction rides at the end of the live conversation, with the same tools and system prompt, so that the
-//! request reads the provider's cache. Everything here is pure: what is summed up, what stays, what the model must
-//! have answered, how the summed-up messages are written out. The session calls the model, writes the archive and
-//! swaps the context in one transaction; until then nothing has changed.
+//! The instruction is sent at the end of the live conversation, with the same tools and system prompt, so the
+//! request reads the provider's cache. Everything here is pure: which messages are summarised, which stay, how
+//! the model's answer is checked and how the summarised messages are written out. The session calls the model,
+//! writes the archive and swaps the context in one transaction; until then nothing has changed.
 
 mod archive;
 mod size;
@@ -15,35 +15,35 @@ pub(crate) use size::{Size, estimate};
 
 use octo_protocol::{Block, Message, Origin, Role};
 
-/// What the model is asked for. Part of what is sent.
+/// The instruction for the model. Part of the request.
 pub(crate) const INSTRUCTION: &str = include_str!("compaction/instruction.md");
 
-/// Tokens of recent messages that stay beside the summary. With a summary of some 2,000 tokens, the tools and the
-/// system prompt the first request afterwards writes less than 10,000.
+/// Tokens of recent messages kept in addition to the summary. With a summary of about 2,000 tokens, the tools
+/// and the system prompt, the first request afterwards writes less than 10,000 tokens.
 const KEPT: u64 = 4_000;
-/// Less than this is not worth a summary, in tokens: it would hardly be shorter.
+/// Minimum size worth summarising, in tokens: the summary of less would hardly be shorter.
 const LEAST: u64 = 3_000;
-/// The share of the window at which a conversation is compacted, in percent.
+/// Share of the window at which a conversation is compacted, in percent.
 const SHARE: u64 = 80;
-/// The size at which a conversation is compacted where the person set none, in tokens.
+/// Default size at which a conversation is compacted, in tokens.
 pub(crate) const USUAL_LIMIT: u64 = 200_000;
-/// A summary longer than this is none, in characters: a model that copies instead of summing up.
+/// Maximum length of a summary, in characters. A longer answer means that the model copied instead of
+/// summarising.
 const LONGEST_SUMMARY: usize = 60_000;
-/// Paths of earlier archives a summary lists.
+/// Number of earlier archive paths listed in a summary.
 const LISTED: usize = 10;
 
-/// The size from which a conversation is compacted.
+/// Returns the size from which a conversation is compacted.
 pub(crate) fn limit(window: u64, chosen: Option<u64>) -> u64 {
     chosen.unwrap_or(USUAL_LIMIT).min(window / 100 * SHARE)
 }
 
-/// Which messages a compaction concerns. What is not `sent` along with the instruction stays as well: it did not
-/// fit.
+/// The messages a compaction concerns. Messages not `sent` with the instruction did not fit and stay as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// The first so many messages are summed up; the others stay.
+    /// Number of messages, from the start, that are summarised; the others stay.
     pub summed: usize,
-    /// The first so many messages are sent along with the instruction.
+    /// Number of messages, from the start, that are sent with the instruction.
     pub sent: usize,
 }
 
@@ -52,13 +52,13 @@ pub(crate) struct Cut {
 pub(crate) enum HeldBack {
     /// Nothing.
     Nothing,
-    /// The last step: the provider said that the conversation is too long.
+    /// The last step: the provider rejected the conversation as too long.
     LastStep,
-    /// The later half of the steps: holding one back was not enough.
+    /// The later half of the steps: holding back one was not enough.
     Half,
 }
 
-/// What to sum up; none where it would not be worth it.
+/// Chooses the messages to summarise. Returns `None` if that is not worth it.
 pub(crate) fn cut(messages: &[Message], held_back: HeldBack) -> Option<Cut> {
     let places = places(messages);
     let steps = places.len().checked_sub(1)?;
@@ -67,7 +67,8 @@ pub(crate) fn cut(messages: &[Message], held_back: HeldBack) -> Option<Cut> {
         HeldBack::LastStep => *places.get(steps.checked_sub(1)?)?,
         HeldBack::Half => *places.get(steps / 2)?,
     };
-    // Recent steps stay as long as they fit. Where some are held back these stay, and room is scarce.
+    // Recent steps stay while they fit. Steps held back from the request stay anyway, which leaves no room for
+    // others.
     let mut room = if held_back == HeldBack::Nothing { KEPT } else { 0 };
     let mut summed = sent;
     for pair in places.windows(2).rev() {
@@ -79,7 +80,7 @@ pub(crate) fn cut(messages: &[Message], held_back: HeldBack) -> Option<Cut> {
         let Some(left) = room.checked_sub(tokens) else { break };
         (room, summed) = (left, from);
     }
-    // What the person said last and nobody answered yet is not summed up.
+    // The person's last messages that have no answer yet are not summarised.
     if let Some(unanswered) = unanswered(messages) {
         summed = summed.min(unanswered);
     }
@@ -87,7 +88,7 @@ pub(crate) fn cut(messages: &[Message], held_back: HeldBack) -> Option<Cut> {
     (replaced >= LEAST).then_some(Cut { summed, sent })
 }
 
-/// The first message of the person's that no model has answered.
+/// Returns the index of the first message of the person that no model has answered.
 fn unanswered(messages: &[Message]) -> Option<usize> {
     let answered =
         messages.iter().rposition(|message| message.role == Role::Assistant).map_or(0, |last| last + 1);
@@ -95,8 +96,8 @@ fn unanswered(messages: &[Message]) -> Option<usize> {
     Some(answered + said)
 }
 
-/// The places at which the messages may be taken apart, the beginning and the end included: no result may be parted
-/// from its call.
+/// Returns the indices at which the messages may be split, beginning and end included: a result must not be
+/// separated from its call.
 fn places(messages: &[Message]) -> Vec<usize> {
     let answers =
         |message: &Message| message.blocks.iter().any(|block| matches!(block, Block::ToolResult(_)));
@@ -105,7 +106,7 @@ fn places(messages: &[Message]) -> Vec<usize> {
     inner.chain([messages.len()]).collect()
 }
 
-/// What a model summed up.
+/// A summary written by a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Summary {
     /// A few phrases, for the archive.
@@ -114,20 +115,20 @@ pub(crate) struct Summary {
     pub text: String,
 }
 
-/// Why an answer is no summary.
+/// Why an answer is not a usable summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoSummary {
     /// There is none, or it is empty.
     Missing,
-    /// It was cut off.
+    /// The answer was cut off.
     Cut,
     /// The model called tools instead.
     Called,
-    /// It is as long as what it should replace.
+    /// It is as long as the text it should replace.
     Long,
 }
 
-/// Reads a model's answer. A model that leaves the tags out but writes a text is understood.
+/// Reads a model's answer. An answer without the tags is accepted if it is text.
 pub(crate) fn read(answer: &str, calls: usize) -> Result<Summary, NoSummary> {
     if calls > 0 {
         return Err(NoSummary::Called);
@@ -150,11 +151,11 @@ pub(crate) fn read(answer: &str, calls: usize) -> Result<Summary, NoSummary> {
 
 fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(begin)?;
-    // The last one: a summary may speak of the tags.
+    // The last end tag counts, because a summary may mention the tags.
     rest.rsplit_once(end).map(|(inner, _)| inner)
 }
 
-/// The block that stands for the summed-up messages.
+/// Builds the block that replaces the summarised messages.
 pub(crate) fn block(summary: &Summary, covers: usize, archived: &Archived) -> Block {
     let path = archived.path.display();
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! What an [`crate::Octo`] is started with.
+//! The start configuration of an [`crate::Octo`].
 
 use futures::future::BoxFuture;
 use octo_protocol::{ApiError, Cost, ErrorCode, HostReply, HostRequest, Source};
@@ -9,26 +9,26 @@ use std::{
     time::Duration,
 };
 
-/// What an [`crate::Octo`] is started with.
+/// The start configuration of an [`crate::Octo`].
 #[derive(Clone)]
 pub struct Config {
     /// The home folder; see [`settle_home`].
     pub home: PathBuf,
-    /// How it was found, and what became of what was planned for it.
+    /// How the home was found, and the outcome of the plan for it.
     pub settled: Settled,
-    /// What the sessions of this process count as.
+    /// The source recorded for this process's sessions.
     pub source: Source,
-    /// What becomes of turns an earlier process of this kind left open.
+    /// The handling of turns that an earlier process of this kind left open.
     pub open_turns: OpenTurns,
-    /// Where keys are kept.
+    /// Where keys are stored.
     pub keys: Keys,
-    /// Does what only a desktop can do.
+    /// Performs requests that need a desktop.
     pub host: Arc<dyn Host>,
     /// How long after the last activity a session counts as idle; usually [`IDLE_AFTER`].
     pub idle_after: Duration,
-    /// What a turn of this process may cost before it pauses and asks, whatever the settings say.
+    /// Cost limit of a turn in this process before it pauses and asks, whatever the settings say.
     pub budget: Option<Cost>,
-    /// What stands in for `rm` in commands.
+    /// The replacement for `rm` in commands.
     pub remover: Remover,
     /// Environment variables that must not reach commands (a key was read from them).
     pub secret_variables: Vec<String>,
@@ -37,43 +37,42 @@ pub struct Config {
 /// How long after the last activity a session counts as idle.
 pub const IDLE_AFTER: Duration = Duration::from_secs(90);
 
-/// What becomes of turns an earlier process left open.
+/// The handling of turns that an earlier process left open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenTurns {
-    /// All of this kind of process are gone on with at the start.
+    /// Resume all of this kind of process at the start.
     GoOnAtStart,
-    /// Each is gone on with when its session is used: a process that was started for one task must not take
-    /// up others.
+    /// Resume each when its session is used: a process started for one purpose must not take up others.
     WaitForUse,
 }
 
-/// What stands in for `rm` in commands; see [`octo_workspace::rm`].
+/// The replacement for `rm` in commands; see [`octo_workspace::rm`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remover {
-    /// The running program: its `main` hands over to [`octo_workspace::rm::run`] when it is called by that name.
+    /// The running program: its `main` calls [`octo_workspace::rm::run`] when it is started under that name.
     ThisProgram,
-    /// Another program that does.
+    /// Another program that does so.
     Program(PathBuf),
-    /// The system's: what commands remove is gone. For programs that are none of Octo's, such as most tests.
+    /// The system's `rm`: removed files are gone. For programs that are not part of Octo, such as most tests.
     System,
 }
 
-/// Where keys are kept.
+/// Where keys are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// In the system's keychain; in memory where there is none.
+    /// In the system's keychain, or in memory if there is none.
     System,
     /// In memory only: the headless form with a key from the environment.
     Memory,
 }
 
-/// Does what only a desktop can do: the window's shell, or a fake in tests.
+/// Performs requests that need a desktop: the window's shell, or a fake in tests.
 pub trait Host: Send + Sync {
-    /// Performs it.
+    /// Performs a request.
     fn perform(&self, request: HostRequest) -> BoxFuture<'_, Result<HostReply, ApiError>>;
 }
 
-/// The host of a process without a desktop: every request is answered "not here".
+/// The host of a process without a desktop: it answers every request with "not here".
 #[derive(Debug)]
 pub struct NoHost;
 
@@ -83,16 +82,17 @@ impl Host for NoHost {
     }
 }
 
-/// Finds the home, and carries out what is planned for it: to be called before anything in it is opened, and once. It
-/// is `OCTO_HOME`, or where the person moved it, or `.octo` in the person's own folder; absolute.
+/// Finds the home and carries out the plan for it. Must be called once, before anything in the home is opened.
+/// The home is `OCTO_HOME`, or the path the person moved it to, or `.octo` in the person's home folder;
+/// absolute.
 ///
 /// # Errors
-/// `start.no_home`; `start.home_away` for one that was moved and is not there; `start.plan_unreadable`.
+/// `start.no_home`; `start.home_away` for a moved home that does not exist; `start.plan_unreadable`.
 pub fn settle_home() -> Result<Settled, ApiError> {
     let no_home = || ApiError::new("start.no_home");
     let residence = match std::env::var_os("OCTO_HOME") {
         Some(home) if !home.is_empty() => {
-            // Without a separator at its end: what lies beside it is named after it.
+            // Without a trailing separator, because files next to it are named after it.
             let home: PathBuf = path::absolute(home).map_err(|_| no_home())?.components().collect();
             Residence::by_variable(home)
         }

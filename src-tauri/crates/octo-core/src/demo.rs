@@ -1,9 +1,9 @@
 //! "Demo, no model": a script that drives the real agent.
 //!
-//! [`DemoProvider`] takes a model's place and nothing else's: the turn machine, the tools, the questions
-//! and the store are the real ones, in a throw-away folder. What it says comes from [`script`], a pure
-//! function of the conversation so far, so it keeps no state and goes on after a restart, a stop or
-//! whatever the person writes in between. It reports no usage, because nothing was used.
+//! [`DemoProvider`] replaces only the model: the turn machine, the tools, the questions and the store are the
+//! real ones, in a throw-away folder. Its answers are produced by [`script`], a pure function of the
+//! conversation so far, so it keeps no state and continues after a restart, a stop or any message of the person
+//! in between. It reports no usage, because nothing was used.
 
 mod pace;
 mod progress;
@@ -18,10 +18,10 @@ use octo_protocol::Language;
 use std::{collections::VecDeque, time::Duration};
 use tokio_util::sync::CancellationToken;
 
-/// How long the script waits between two small pieces of text: about the pace of a quick model.
+/// Delay between two small pieces of text: about the pace of a quick model.
 pub const READING_PACE: Duration = Duration::from_millis(15);
 
-/// The script in a model's place.
+/// The script in place of a model.
 #[derive(Clone, Debug)]
 pub struct DemoProvider {
     id: ProviderId,
@@ -30,8 +30,8 @@ pub struct DemoProvider {
 }
 
 impl DemoProvider {
-    /// Speaks this language, waiting so long between two small pieces of text ([`READING_PACE`] for a
-    /// person; zero streams without waiting).
+    /// Creates a provider that speaks this language, with this delay between two small pieces of text
+    /// ([`READING_PACE`] for a person; zero streams without waiting).
     pub fn new(language: Language, pace: Duration) -> Self {
         Self { id: ProviderId("demo".to_owned()), language, pace }
     }

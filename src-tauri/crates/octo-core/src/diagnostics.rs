@@ -1,7 +1,8 @@
-//! A report of this Octo's state, for whoever looks into a fault. Looked at before it is written; sent nowhere.
+//! A diagnostic report on this Octo's state. The person views it before it is written; it is sent nowhere.
 //!
-//! It is made so that a person can show it to a stranger: settings are taken by what is known to be harmless, not by
-//! leaving out what is known to be secret, and of logs everything goes that has the shape of a path or of a key.
+//! It is designed so that a person can show it to a stranger: settings are included because they are known to
+//! be harmless, not excluded because they are known to be secret, and everything in a log that looks like a
+//! path or a key is removed.
 
 use octo_protocol::{
     BrowserState, DiagnosticsAbout, DiagnosticsPart, KeyState, KeychainState, Language, ModelEntry, Settings,
@@ -15,34 +16,34 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Lines of the log that are shown.
+/// Number of log lines shown.
 const LINES: usize = 200;
-/// Bytes of the log that are read for them.
+/// Number of bytes of the log read for them.
 const TAIL: u64 = 256 * 1024;
-/// A word of settings that is longer is no choice out of a list, but something a person wrote.
+/// A longer word in settings is not a choice from a list but a person's text.
 const LONGEST_WORD: usize = 24;
-/// From this length on, letters and digits together are taken for a secret.
+/// Minimum length from which mixed letters and digits count as a secret.
 const SHORTEST_SECRET: usize = 16;
 
-/// What a report is made of.
+/// The inputs of a report.
 pub(crate) struct Facts {
     /// Octo's home.
     pub home: PathBuf,
-    /// The language of the words.
+    /// The language of the report.
     pub language: Language,
     /// The settings.
     pub settings: Settings,
     /// The connected models.
     pub models: Vec<ModelEntry>,
-    /// Whether keys can be kept.
+    /// The state of the keychain.
     pub keychain: KeychainState,
-    /// How the browser is.
+    /// The state of the browser.
     pub browser: BrowserState,
-    /// How the database is.
+    /// The state of the database.
     pub health: Health,
 }
 
-/// The parts of a report.
+/// Builds the parts of a report.
 pub(crate) fn parts(facts: &Facts) -> Vec<DiagnosticsPart> {
     [
         (DiagnosticsAbout::System, system(facts)),
@@ -82,7 +83,7 @@ fn checks(facts: &Facts) -> String {
         KeychainState::Unavailable => "none: keys are kept for one run",
     };
     let browser = serde_json::to_value(&facts.browser).unwrap_or_default();
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(text, "\nkeychain: {keychain}\nbrowser: {}", word(&browser["type"]));
     match octo_workspace::measure_home(&facts.home) {
         Err(error) => {
@@ -100,7 +101,7 @@ fn checks(facts: &Facts) -> String {
     text
 }
 
-/// How many reports of crashes there are.
+/// Returns the number of crash reports.
 fn panics(logs: &Path) -> usize {
     let entries = fs::read_dir(logs).into_iter().flatten().flatten();
     entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("panic-")).count()
@@ -115,7 +116,7 @@ fn settings(facts: &Facts) -> String {
                 KeyState::Stored { .. } => "in the keychain",
                 KeyState::ThisRun { .. } => "for this run",
             };
-            // The name of a model on somebody's own server is theirs.
+            // The name of a model on a person's own server is private.
             let name = model.facts.preset.as_ref().map_or("(own)", |_| model.model.as_str());
             serde_json::json!({
                 "provider": model.facts.preset.as_deref().unwrap_or("(own)"),
@@ -128,15 +129,15 @@ fn settings(facts: &Facts) -> String {
         fields.insert("models".to_owned(), models.collect());
         // The answers of the first run are the person's own words, however short.
         let secrets = facts.settings.site_secrets.len();
-        // What a person called a password, and where they have one, is theirs, however short.
+        // The name a person gave a password, and the site it is for, are private, however short.
         fields.insert("site_secrets".to_owned(), serde_json::json!(secrets));
         fields.insert("onboarding".to_owned(), serde_json::json!(facts.settings.onboarding.step));
     }
     serde_json::to_string_pretty(&all).unwrap_or_default()
 }
 
-/// What of settings says nothing about the person: numbers, switches, and choices out of a list. Whatever they wrote,
-/// folders and addresses among it, becomes a remark that there is something.
+/// Returns the part of settings that reveals nothing about the person: numbers, switches, and choices from a
+/// list. Text of the person, including folders and addresses, is replaced by a remark that it exists.
 fn harmless(value: &Value) -> Value {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
@@ -146,14 +147,14 @@ fn harmless(value: &Value) -> Value {
     }
 }
 
-/// A choice out of a list as it is; anything else is only said to be there.
+/// Returns a choice from a list as it is; of anything else only that it exists.
 fn word(value: &Value) -> String {
     let Value::String(text) = value else { return "(not known)".to_owned() };
     let is_choice = text.len() <= LONGEST_WORD && text.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     if text.is_empty() || is_choice { text.clone() } else { "(left out)".to_owned() }
 }
 
-/// The last lines of the newest log.
+/// Returns the last lines of the newest log.
 fn log(logs: &Path) -> String {
     let entries = fs::read_dir(logs).into_iter().flatten().flatten();
     let newest = entries
@@ -169,7 +170,7 @@ fn log(logs: &Path) -> String {
     lines.iter().skip(late).map(|line| redacted(line)).collect::<Vec<String>>().join("\n")
 }
 
-/// The end of a file, from the beginning of a line on.
+/// Returns the end of a file, starting at the beginning of a line.
 fn tail(path: &Path) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
@@ -181,9 +182,9 @@ fn tail(path: &Path) -> Option<String> {
     if begin == 0 { Some(text) } else { text.split_once('\n').map(|(_, rest)| rest.to_owned()) }
 }
 
-/// A line without paths, addresses, and what has the shape of a key.
+/// Removes paths, addresses and key-like strings from a line.
 fn redacted(line: &str) -> String {
-    // What stands between these is one thing: a path, a number, a key.
+    // The text between two of these is a unit: a path, a number, a key.
     let is_edge = |c: char| {
         c.is_whitespace()
             || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')' | '[' | ']' | '{' | '}' | '=' | '<' | '>')
@@ -222,7 +223,7 @@ fn kept(piece: &str) -> String {
     if looks_secret || is_named { "[left out]".to_owned() } else { piece.to_owned() }
 }
 
-/// A date, or a date with an hour.
+/// Whether a part is a date, or a date with an hour.
 fn is_time(part: &str) -> bool {
     part.len() <= SHORTEST_SECRET + 4
         && part.chars().all(|c| c.is_ascii_digit() || matches!(c, '-' | 'T' | 'Z' | '+'))

@@ -1,4 +1,4 @@
-//! Programs of the person's own at certain moments of a session: `hooks.toml` in Octo's home.
+//! The person's own programs, run at certain moments of a session: `hooks.toml` in Octo's home.
 //!
 //! ```toml
 //! [[hook]]
@@ -8,14 +8,13 @@
 //! seconds = 10                    # at most 60
 //! ```
 //!
-//! A hook reads one JSON object on its standard input and may answer with one: `{"deny": "why"}` before a tool, and
-//! `{"context": "words for the model"}` before or after one and at a session's start. An exit status of 2 denies as
-//! well, with what it said on standard error. Everything that goes wrong with a hook before a tool (another status,
-//! an answer that is none, time that is over, a `hooks.toml` that cannot be read) denies the call: a check that did
-//! not happen is not a yes. Elsewhere it is logged and changes nothing.
+//! A hook reads one JSON object on standard input and may answer with one: `{"deny": "why"}` before a tool, and
+//! `{"context": "words for the model"}` before or after a tool and at a session's start. Exit status 2 also
+//! denies, with the text on standard error as the reason. Any fault of a hook before a tool (another status, an
+//! invalid answer, a timeout, an unreadable `hooks.toml`) denies the call: a check that did not happen is not a
+//! yes. Other hooks' faults are logged and change nothing.
 //!
-//! The file is read each time, so a change holds at once. The model may not
-//! write it in any mode.
+//! The file is read each time, so a change applies at once. The model may not write it in any mode.
 
 mod file;
 mod run;

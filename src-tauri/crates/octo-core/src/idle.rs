@@ -1,37 +1,37 @@
-//! What to do with a conversation nobody works in: keep the provider's cache alive, compact while it still is, or
-//! let it go. Pure.
+//! Decides the fate of an idle conversation: keep the provider's cache alive, compact while it still is, or let
+//! it expire. Pure.
 
 use octo_llm::{ModelCard, Warmth, keep_warm};
 use octo_protocol::{Settings, Switch, Usage};
 use std::time::Duration;
 
-/// The share of the limit, in percent, from which a conversation is compacted while nobody waits for it. A shorter
-/// one loses more by it than it costs to read again.
+/// Share of the limit, in percent, from which an idle conversation is compacted. A shorter one loses more
+/// through compaction than it costs to read again.
 const WORTH_COMPACTING: u64 = 50;
-/// Tokens a summary is assumed to have.
+/// Assumed size of a summary, in tokens.
 const SUMMARY: u64 = 1_500;
-/// Tokens that are written anew after a compaction, tools and system prompt included.
+/// Tokens written to the cache after a compaction, including tools and system prompt.
 const AFTERWARDS: u64 = 10_000;
 
-/// What is known when nobody has worked in a session for a while.
+/// The inputs of the decision about an idle session.
 #[derive(Clone, Debug)]
 pub(crate) struct Idle<'a> {
-    /// What the conversation takes, in tokens.
+    /// Size of the conversation, in tokens.
     pub size: u64,
     /// The size from which it is compacted anyway.
     pub limit: u64,
-    /// Refreshes this pause had already.
+    /// Number of cache refreshes in this pause so far.
     pub refreshes: u32,
     /// The person's own pauses between turns.
     pub pauses: &'a [Duration],
-    /// What is known of the model.
+    /// The data sheet of the model.
     pub card: &'a ModelCard,
 }
 
-/// What to do.
+/// The decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// Refresh the cache so long after the request that last used it began.
+    /// Refresh the cache this long after the start of the request that last used it.
     Refresh(Duration),
     /// Compact now.
     Compact,
@@ -39,7 +39,7 @@ pub(crate) enum Choice {
     LetGo,
 }
 
-/// Decides by price. Where no price is known nothing is sent.
+/// Decides by price. Sends nothing if a price is unknown.
 pub(crate) fn choose(idle: &Idle<'_>, settings: &Settings) -> Choice {
     let Some(prices) = &idle.card.prices else { return Choice::LetGo };
     let rates = prices.rates_for(idle.size);
@@ -51,7 +51,8 @@ pub(crate) fn choose(idle: &Idle<'_>, settings: &Settings) -> Choice {
         return Choice::Refresh(after);
     }
     let cost = |usage: Usage| prices.cost(usage);
-    // While the cache lives the conversation is read for little; once it is gone, all of it is written again.
+    // While the cache lives, reading the conversation is cheap; once it has expired, all of it is written
+    // again.
     let compacting = cost(Usage { cache_read: idle.size, output: SUMMARY, ..Usage::default() });
     let afterwards = cost(Usage { cache_write: AFTERWARDS, ..Usage::default() });
     let again = cost(Usage { cache_write: idle.size, ..Usage::default() });

@@ -1,8 +1,8 @@
-//! Keys of models and of search providers, and the values of models' headers: in the system's keychain, bound to the
-//! host they were saved for.
+//! Keys of models and search providers, and the values of models' headers: in the system's keychain, bound to
+//! the host they were saved for.
 //!
-//! The binding is part of the keychain entry's name, so that an address changed anywhere else (the
-//! database included) finds no key: a key is only ever sent to the host it was saved for.
+//! The binding is part of the keychain entry's name, so an address changed anywhere else (including the
+//! database) finds no key: a key is only ever sent to the host it was saved for.
 
 use crate::config::Keys;
 use keyring::Entry;
@@ -17,13 +17,13 @@ use std::{
 
 /// The keychain's service name.
 const SERVICE: &str = "octo";
-/// How long the keychain may take to answer: it may be waiting for the person to unlock it, but a daemon
-/// that hangs must not hang Octo.
+/// Time limit of the keychain: it may be waiting for the person to unlock it, but a daemon that hangs must not
+/// hang Octo.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long the check at the start may take.
+/// Time limit of the check at the start.
 const PROBE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Which of a model's secrets.
+/// Selects one of a model's secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Slot<'a> {
     /// Its key.
@@ -32,7 +32,7 @@ pub(crate) enum Slot<'a> {
     Header(&'a str),
 }
 
-/// Where keys are kept. Cheap to clone.
+/// The storage of keys. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct KeyRing {
     keys: Keys,
@@ -41,7 +41,7 @@ pub(crate) struct KeyRing {
 }
 
 impl KeyRing {
-    /// Finds out whether there is a keychain.
+    /// Checks whether a keychain is available.
     pub(crate) async fn open(keys: Keys) -> Self {
         let state = match keys {
             Keys::Memory => KeychainState::Unavailable,
@@ -64,13 +64,13 @@ impl KeyRing {
         Self { keys, state, memory: Arc::default() }
     }
 
-    /// Of a window on a machine without a keychain.
+    /// Creates the key ring of a window on a machine without a keychain.
     #[cfg(test)]
     pub(crate) fn without_keychain() -> Self {
         Self { keys: Keys::System, state: KeychainState::Unavailable, memory: Arc::default() }
     }
 
-    /// Of a window on a machine whose keychain was there at the start.
+    /// Creates the key ring of a window whose machine had a keychain at the start.
     #[cfg(test)]
     pub(crate) fn with_keychain() -> Self {
         Self { keys: Keys::System, state: KeychainState::Available, memory: Arc::default() }
@@ -81,8 +81,8 @@ impl KeyRing {
         self.state
     }
 
-    /// Whether this process only ever uses keys it was given, whatever the keychain holds: what it knows of
-    /// a model's key is then nobody else's business.
+    /// Whether this process only ever uses keys it was given, whatever the keychain contains: its knowledge of
+    /// a model's key then concerns no other process.
     pub(crate) fn is_passing(&self) -> bool {
         self.keys == Keys::Memory
     }
@@ -92,7 +92,7 @@ impl KeyRing {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&account(&owner, host, slot))
     }
 
-    /// Keeps a secret of an owner for a host.
+    /// Saves a secret of an owner for a host.
     pub(crate) async fn save(
         &self,
         owner: impl Display,
@@ -112,7 +112,7 @@ impl KeyRing {
             .map_err(|error| ApiError::new("key.not_saved").detail(error))
     }
 
-    /// The owner's secret kept for a host; none when there is none.
+    /// Returns the owner's secret saved for a host, or `None`.
     pub(crate) async fn load(
         &self,
         owner: impl Display,
@@ -135,7 +135,7 @@ impl KeyRing {
         read.await.map_err(|error| ApiError::new("key.not_read").detail(error))
     }
 
-    /// Forgets the owner's secret kept for a host. There being none is no error.
+    /// Forgets the owner's secret saved for a host. A missing secret is not an error.
     pub(crate) async fn forget(
         &self,
         owner: impl Display,
@@ -155,7 +155,7 @@ impl KeyRing {
     }
 }
 
-/// A name no other secret has: neither hosts, owners nor names of headers hold a space.
+/// Returns a unique account name: hosts, owners and names of headers contain no space.
 fn account(owner: &impl Display, host: &str, slot: Slot<'_>) -> String {
     match slot {
         Slot::Key => format!("{host} {owner}"),
@@ -167,7 +167,7 @@ fn entry(account: &str) -> keyring::Result<Entry> {
     Entry::new(SERVICE, account)
 }
 
-/// The last four characters, or fewer of a key so short that four would give it away.
+/// Returns the last four characters, or fewer if the key is so short that four would give it away.
 fn last4(key: &str) -> String {
     let count = key.chars().count();
     let shown = 4.min(count / 4);

@@ -1,7 +1,7 @@
 //! The agent: the application, its session actors, the turn machine, prompt and permission.
 //!
-//! [`Octo`] is the whole application without a face. A window, the headless forms and tests all hold one
-//! and speak to it in `octo_protocol`'s words: [`Octo::request`] and [`Octo::subscribe`].
+//! [`Octo`] is the whole application without a user interface. A window, the headless forms and tests each own
+//! one and use the types of `octo_protocol` with it: [`Octo::request`] and [`Octo::subscribe`].
 
 mod activity;
 mod admission;

@@ -1,8 +1,8 @@
-//! The home's library: skills and memories, which are files, and what the store knows of them besides.
+//! The home's library: skills and memories, which are files, and the store's data about them.
 //!
-//! The disk is the truth and is read whenever something is asked, so that a skill somebody writes is there at once.
-//! That something changed is told, not what: whoever shows the library asks again. A session is told of new skills by a
-//! notice at its end (see [`Shelf::news_for`]); what was sent before stays as it is.
+//! The disk is the source of truth and is read on each request, so a newly written skill is available at once.
+//! Notifications say that something changed, not which part: clients that show the library ask again. A session
+//! learns of new skills through a notice at its end (see [`Shelf::news_for`]); text sent before stays as it is.
 
 mod cards;
 mod memory;
@@ -45,30 +45,30 @@ use std::{
 };
 use tokio::sync::broadcast;
 
-/// News a slow watcher may fall behind; each is the whole state, so that the last one is enough.
+/// Capacity of the news channel; each item is the whole state, so a slow watcher needs only the last one.
 const NEWS: usize = 16;
-/// Folders whose own skills are watched, those that were asked for last; each takes two threads. Sessions in others are
-/// told with their next message all the same.
+/// Maximum number of folders whose own skills are watched, most recently requested first; each takes two
+/// threads. Sessions in other folders still learn of new skills with their next message.
 const WATCHED_FOLDERS: usize = 8;
-/// The most tokens, estimated, that the list of skills takes of every request of a session.
+/// Maximum size of the skill list in every request of a session, in estimated tokens.
 const LISTED_TOKENS: usize = 800;
 
-/// How long a folder's skills are looked for before something goes without: one that does not answer must not hold up
-/// what comes behind, Stop among it.
+/// Time limit for the search for a folder's skills, after which work continues without them: a folder that does
+/// not respond must not block subsequent work, including Stop.
 pub(crate) const LOOK: Duration = Duration::from_secs(1);
 
-/// The skills and memories of a home. Clones are one.
+/// The skills and memories of a home. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Library(Arc<Inner>);
 
 struct Inner {
     home: PathBuf,
-    /// The skills that came with Octo.
+    /// The folder of bundled skills.
     bundled: PathBuf,
-    /// The person's own home, for what other agents left there.
+    /// The person's home folder, where other agents keep files.
     person: Option<PathBuf>,
     store: Store,
-    /// What is being written outside the home.
+    /// Unfinished writes outside the home.
     unfinished: Unfinished,
     memories: Memories,
     agents: Agents,
@@ -77,18 +77,18 @@ struct Inner {
     way: RwLock<Way>,
     revision: AtomicU64,
     news: broadcast::Sender<LibraryState>,
-    /// What is watched on the disk: the home (no folder), and projects whose skills were asked for, the last of them last.
+    /// The watched folders: the home (`None`), and projects whose skills were requested, most recent last.
     watches: Mutex<Vec<(Option<PathBuf>, Watch)>>,
 }
 
-/// How repositories of skills are reached, as the settings say.
+/// The network settings for repositories of skills.
 #[derive(Clone, Default)]
 struct Way {
     proxy: ProxyChoice,
     certificates: Option<Box<TrustedCertificates>>,
 }
 
-/// The skills as one folder sees them, with what the person chose for each.
+/// The skills visible in one folder, with the person's choices for each.
 pub(crate) struct Shelf {
     pub(crate) catalogue: Catalogue,
     choices: HashMap<SkillRef, SkillChoice>,
@@ -96,7 +96,7 @@ pub(crate) struct Shelf {
 }
 
 impl Library {
-    /// That of this home. Watches it from now on.
+    /// Creates the library of this home and begins to watch it.
     pub(crate) fn new(
         home: &Path,
         bundled: PathBuf,
@@ -125,7 +125,7 @@ impl Library {
         library
     }
 
-    /// Takes settings into use.
+    /// Puts settings into effect.
     pub(crate) fn follow(&self, settings: &Settings) {
         let way = Way { proxy: settings.proxy.clone(), certificates: settings.certificates.clone() };
         *self.0.way.write().unwrap_or_else(PoisonError::into_inner) = way;
@@ -143,37 +143,37 @@ impl Library {
         }
     }
 
-    /// SOUL.md, USER.md and profiles.
+    /// Returns the access to SOUL.md, USER.md and profiles.
     pub(crate) fn agents(&self) -> &Agents {
         &self.0.agents
     }
 
-    /// What becomes of the library from now on.
+    /// Subscribes to changes of the library.
     pub(crate) fn watch(&self) -> broadcast::Receiver<LibraryState> {
         self.0.news.subscribe()
     }
 
-    /// How it is.
+    /// Returns the library's state.
     pub(crate) async fn state(&self) -> Result<LibraryState, ApiError> {
         let waiting = self.0.store.read(|reader| reader.suggestions()).await?;
         let suggestions = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
         Ok(LibraryState { revision: self.0.revision.load(Ordering::Relaxed), suggestions })
     }
 
-    /// Something changed: whoever watches hears of it.
+    /// Notifies watchers of a change.
     pub(crate) fn changed(&self) {
         self.0.revision.fetch_add(1, Ordering::Relaxed);
         let library = self.clone();
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             if let Ok(state) = library.state().await {
-                // Nobody watching is no fault.
+                // It is not an error if no client is watching.
                 let _nobody = library.0.news.send(state);
             }
         });
     }
 
-    /// The system prompt of a session that begins now in this folder.
+    /// Returns the system prompt of a session that begins now in this folder.
     pub(crate) async fn system_prompt(
         &self,
         profile: Profile,
@@ -184,7 +184,7 @@ impl Library {
         blocking(move || prompt::system_prompt(&profile, &folder, &agents, &listing)).await
     }
 
-    /// The skills as a folder sees them, as of now.
+    /// Returns the skills currently visible in a folder.
     pub(crate) async fn shelf(&self, folder: Option<PathBuf>) -> Result<Shelf, ApiError> {
         if let Some(folder) = &folder {
             self.watch_project(folder);
@@ -224,7 +224,7 @@ impl Library {
         roots.with_foreign(foreign, self.0.person.as_deref(), folder)
     }
 
-    /// Watches memories, profiles, and the skills that need no folder.
+    /// Watches memories, profiles, and the skills that belong to no folder.
     fn watch_home(&self) {
         for name in ["skills", "memories", "agents"] {
             let folder = self.0.home.join(name);
@@ -277,13 +277,13 @@ impl Library {
 }
 
 impl Shelf {
-    /// What the system prompt of a session says of skills.
+    /// Returns the part of a session's system prompt about skills.
     pub(crate) fn listing(&self, profile: &str) -> String {
         octo_skills::listing(&self.catalogue, profile, LISTED_TOKENS)
     }
 
-    /// A notice of the skills a session was not told of: `told` is what it was told so far, its system prompt and
-    /// earlier notices. None where there are none.
+    /// Returns a notice of the skills new to a session, or `None` without any: `told` contains the texts sent
+    /// so far, its system prompt and earlier notices.
     pub(crate) fn news_for<'a>(
         &self,
         profile: &str,
@@ -293,22 +293,22 @@ impl Shelf {
             let line = format!("- {}: ", skill.name);
             told.clone().any(|text| text.lines().any(|told| told.starts_with(&line)))
         };
-        // A prompt without a list of skills is of a session that has no tool for them.
+        // A prompt without a list of skills belongs to a session that has no tool for them.
         let new: Vec<&Skill> =
             self.catalogue.for_model(profile).into_iter().filter(|skill| !is_told(skill)).collect();
         let text = octo_skills::announce(&new);
         (!text.is_empty()).then_some(text)
     }
 
-    /// The skill a message of the person's calls, if it calls one they may use.
+    /// Returns the skill a message of the person calls, if they may use it.
     pub(crate) fn wish_in(&self, typed: &[Block], profile: &Profile) -> Option<SkillWish> {
         self.called(typed, "", &[], profile).ok()
     }
 
-    /// The skill a person called by a slash, with its task: all that stands behind the name.
+    /// Returns the skill a person called by a slash command, with its task: all text after the name.
     ///
     /// # Errors
-    /// Why it cannot be called, in words for the person; of one that there is not, with names near it, `built_in`
+    /// Why it cannot be called, in words for the person; for an unknown name, with similar names, `built_in`
     /// commands among them.
     pub(crate) fn called(
         &self,
@@ -333,7 +333,7 @@ impl Shelf {
         }
     }
 
-    /// The skills a person may call by a slash, in whatever profile.
+    /// Returns the skills a person may call by a slash command, in any profile.
     pub(crate) fn commands(&self) -> impl Iterator<Item = CommandInfo> {
         let skills = self.catalogue.skills().iter().filter(|skill| {
             skill.error.is_none()
@@ -349,7 +349,7 @@ impl Shelf {
         })
     }
 
-    /// What a skill is called, as this folder sees it.
+    /// Returns the reference of a skill, as seen from this folder.
     pub(crate) fn named(&self, skill: &Skill) -> SkillRef {
         named(skill, self.folder.as_deref())
     }
@@ -358,12 +358,12 @@ impl Shelf {
         self.choices.get(&self.named(skill)).cloned().unwrap_or_default()
     }
 
-    /// Whether the person wants a better version of a skill proposed.
+    /// Whether the person wants proposals to improve a skill.
     pub(crate) fn wants_proposals(&self, skill: &Skill) -> Switch {
         self.choice(skill).proposals
     }
 
-    /// The skill a client means, also one another stands in front of.
+    /// Finds the skill a client refers to, even if another one hides it.
     fn find(&self, wanted: &SkillRef) -> Result<&Skill, ApiError> {
         let all = self.catalogue.skills().iter().chain(self.catalogue.shadowed());
         let mut found = all.filter(|skill| self.named(skill) == *wanted);

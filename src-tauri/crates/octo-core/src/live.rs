@@ -1,11 +1,11 @@
-//! Text that streams: kept from its beginning for whoever opens the session now, and published as deltas
-//! for whoever watches it already.
+//! Streaming text: kept from its beginning for clients that open the session now, and published as deltas to
+//! those already watching.
 
 use octo_protocol::{CallId, Delta, MessageId, SessionId, StreamKind, Streaming};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::broadcast;
 
-/// The most output of one running command that is kept for late openers, in bytes; its newest part.
+/// Maximum output of a running command kept for clients that open later, in bytes; the newest part is kept.
 const OUTPUT_KEPT: usize = 256 * 1024;
 
 /// A session's streams. Cheap to clone.
@@ -21,7 +21,7 @@ impl Live {
         Self { session, deltas, open: Arc::default() }
     }
 
-    /// Adds text to a stream, which begins with it if it is new.
+    /// Appends text to a stream and creates the stream if it is new.
     pub(crate) fn push(&self, message: MessageId, block: u32, kind: &StreamKind, text: &str) {
         if text.is_empty() {
             return;
@@ -39,8 +39,8 @@ impl Live {
         if let StreamKind::Output { .. } = kind {
             trim(one);
         }
-        // Sent under the lock, so that a snapshot and the deltas after it have no gap between them.
-        // Nobody watching is no fault.
+        // Sent under the lock, so there is no gap between a snapshot and the deltas after it. It is not an
+        // error if no client is watching.
         let delta = Delta {
             session: self.session,
             message,
@@ -52,7 +52,7 @@ impl Live {
         let _nobody = self.deltas.send(Arc::new(delta));
     }
 
-    /// Ends a block's stream: its whole block is stored now.
+    /// Ends a block's stream, because the complete block is now stored.
     pub(crate) fn close_block(&self, message: MessageId, block: u32) {
         self.retain(|streaming| {
             !(streaming.message == message
@@ -61,7 +61,7 @@ impl Live {
         });
     }
 
-    /// Ends all streams of a message's own blocks.
+    /// Ends the streams of all of a message's own blocks.
     pub(crate) fn close_message(&self, message: MessageId) {
         self.retain(|streaming| {
             streaming.message != message || matches!(streaming.kind, StreamKind::Output { .. })
@@ -73,7 +73,7 @@ impl Live {
         self.retain(|streaming| streaming.kind != StreamKind::Output { call });
     }
 
-    /// All that streams now.
+    /// Returns all current streams.
     pub(crate) fn now(&self) -> Vec<Streaming> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

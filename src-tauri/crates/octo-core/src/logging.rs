@@ -1,6 +1,6 @@
-//! Logs and crash reports in the home, for whoever looks into a fault. Nothing is ever sent.
+//! Logs and crash reports in the home, for diagnosis. Nothing is ever sent.
 //!
-//! One JSON object a line, rotated daily, the newest seven files kept. Secrets have types that print as
+//! One JSON object per line, rotated daily, the newest seven files kept. Secrets have types that print as
 //! `[redacted]`, and no message or file content is logged.
 
 use std::{
@@ -16,10 +16,10 @@ use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt, util::SubscriberI
 /// How many daily files are kept.
 const KEPT: usize = 7;
 
-/// Starts logging into `<home>/logs`; dropping the guard writes out what is buffered. A home that cannot
-/// be written leaves the process without logs rather than without Octo. `OCTO_LOG` sets the filter.
+/// Starts logging into `<home>/logs`; dropping the guard writes out the buffer. If the home is not writable the
+/// process runs without logs. `OCTO_LOG` sets the filter.
 pub fn start(home: &Path) -> Option<WorkerGuard> {
-    // Also makes the home itself, closed to others, where this is the first thing that needs it.
+    // Also creates the home itself, closed to others, if this is its first use.
     let folder = octo_workspace::private_folder(&home.join("logs")).ok()?;
     let file = rolling::Builder::new()
         .rotation(rolling::Rotation::DAILY)
@@ -36,7 +36,7 @@ pub fn start(home: &Path) -> Option<WorkerGuard> {
     Some(guard)
 }
 
-/// Leaves a readable report of every panic beside the logs.
+/// Writes a readable report of every panic next to the logs.
 fn report_panics(folder: PathBuf) {
     let before = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -50,7 +50,7 @@ fn report_panics(folder: PathBuf) {
             Backtrace::force_capture(),
         );
         if let Ok(mut file) = fs::File::create(folder.join(name)) {
-            // The process is in trouble already: a report that cannot be written must not make it worse.
+            // The process is already failing: an unwritable report must not make it worse.
             let _unwritten = file.write_all(report.as_bytes());
         }
         tracing::error!(%location, "panic");

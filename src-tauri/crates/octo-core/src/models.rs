@@ -1,4 +1,4 @@
-//! The models the person connected: entries in the store, keys in the keychain, connections made on need.
+//! The models the person connected: entries in the store, keys in the keychain, connections made on demand.
 
 mod companion;
 mod connecting;
@@ -28,12 +28,12 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// The connected models. The store holds the entries; this is what is used while Octo runs.
+/// The connected models. The store has the entries; this is the copy used while Octo runs.
 pub(crate) struct Models {
     keys: KeyRing,
     presets: Presets,
     state: Mutex<State>,
-    /// Held while a model is timed: two at once would slow each other.
+    /// Locked while a model is timed: two at once would slow each other.
     timing: tokio::sync::Mutex<()>,
 }
 
@@ -41,15 +41,15 @@ pub(crate) struct Models {
 struct State {
     entries: Vec<ModelEntry>,
     connections: HashMap<ModelId, Connection>,
-    /// Raised whenever connections are dropped, so that one made from what was before is not kept.
+    /// Raised whenever connections are dropped, so that a connection made from old data is not kept.
     generation: u64,
-    /// Headers given for this run only, each with the host they were given for. Only here: they are never stored.
+    /// Headers given for this run only, each with the host they were given for. Never stored.
     headers: HashMap<ModelId, (String, Headers)>,
     language: Language,
     proxy: ProxyChoice,
-    /// Certificates trusted beside the system's, as PEM.
+    /// Certificates trusted in addition to the system's, as PEM.
     certificates: Option<Box<TrustedCertificates>>,
-    /// Ends the timing of models that runs or waits.
+    /// Cancels running or waiting timings of models.
     stop_timing: CancellationToken,
 }
 
@@ -58,7 +58,7 @@ struct State {
 pub(crate) struct Connection {
     pub provider: Arc<dyn Provider>,
     pub model: String,
-    /// What is known of it: window, limits, cache, prices.
+    /// Its data sheet: window, limits, cache, prices.
     pub card: Arc<ModelCard>,
 }
 
@@ -76,23 +76,23 @@ impl Models {
         &self.keys
     }
 
-    /// All entries, in the order they were added.
+    /// Returns all entries, in the order they were added.
     pub fn entries(&self) -> Vec<ModelEntry> {
         self.with(|state| state.entries.clone())
     }
 
-    /// The providers that can be picked.
+    /// Returns the available provider presets.
     pub fn presets(&self) -> PresetList {
         self.presets.list()
     }
 
-    /// What is known of a model at an address.
+    /// Returns the data sheet of a model at an address.
     fn card(&self, protocol: Protocol, base_url: &str, model: &str) -> ModelCard {
         self.presets.card(protocol, base_url, model)
     }
 
-    /// Stored entries as they are true for this run: a key that was kept for an earlier run only is gone, and
-    /// what is known of the models is what this Octo knows.
+    /// Adapts stored entries to this run: a key kept only for an earlier run is lost, and the data sheets are
+    /// those of this version of Octo.
     pub fn as_of_now(&self, mut entries: Vec<ModelEntry>) -> Vec<ModelEntry> {
         for entry in &mut entries {
             let (id, host) = (entry.id, host_of(&entry.base_url).ok());
@@ -114,17 +114,18 @@ impl Models {
         entries
     }
 
-    /// The vendor's name of an entry's model; none when there is no such entry.
+    /// Returns the vendor's name of an entry's model, or `None` without such an entry.
     pub fn vendor_name(&self, id: ModelId) -> Option<String> {
         self.with(|state| state.entries.iter().find(|entry| entry.id == id).map(|entry| entry.model.clone()))
     }
 
-    /// How many tokens a model takes in all; none when there is no such entry.
+    /// Returns the size of a model's window in tokens, or `None` without such an entry.
     pub fn window(&self, id: ModelId) -> Option<u64> {
         self.with(|state| state.entries.iter().find(|entry| entry.id == id).map(|entry| entry.context_window))
     }
 
-    /// The model that takes over while a model's service fails; none where there is none, or it is gone.
+    /// Returns the model that takes over while a model's service fails, or `None` if there is none or it was
+    /// removed.
     pub fn fallback_of(&self, id: ModelId) -> Option<ModelId> {
         self.with(|state| {
             let other = state.entries.iter().find(|entry| entry.id == id)?.fallback?;
@@ -132,25 +133,25 @@ impl Models {
         })
     }
 
-    /// What is known of an entry's model; none when there is no such entry.
+    /// Returns the data sheet of an entry's model, or `None` without such an entry.
     pub fn card_of(&self, id: ModelId) -> Option<ModelCard> {
         let entry = self.with(|state| state.entries.iter().find(|entry| entry.id == id).cloned())?;
         Some(self.card(entry.protocol, &entry.base_url, &entry.model))
     }
 
-    /// The vendor's names of all models.
+    /// Returns the vendor's names of all models.
     pub fn names(&self) -> Vec<String> {
         self.with(|state| state.entries.iter().map(|entry| entry.model.clone()).collect())
     }
 
-    /// The entry whose model has this name, whatever its case.
+    /// Returns the entry whose model has this name, ignoring case.
     pub fn find(&self, name: &str) -> Option<ModelId> {
         self.with(|state| {
             state.entries.iter().find(|entry| entry.model.eq_ignore_ascii_case(name)).map(|entry| entry.id)
         })
     }
 
-    /// Does as the settings say: the demo's language, and the way to the servers.
+    /// Applies the settings: the demo's language and the network configuration.
     pub fn follow(&self, settings: &Settings) {
         self.with(|state| {
             state.language = settings.language;
@@ -163,7 +164,7 @@ impl Models {
         });
     }
 
-    /// The demo, in a model's place.
+    /// Returns a connection to the demo, in place of a model.
     pub fn demo(&self) -> Connection {
         let language = words::resolve(self.with(|state| state.language));
         let provider = Arc::new(DemoProvider::new(language, READING_PACE));
@@ -171,7 +172,7 @@ impl Models {
         Connection { provider, model: "demo".to_owned(), card }
     }
 
-    /// Reads a draft into an entry, its key put away. Nothing else is stored yet.
+    /// Converts a draft into an entry and saves its key. Stores nothing else yet.
     pub async fn accept(&self, draft: ModelDraft) -> Result<ModelEntry, ApiError> {
         let base_url = draft.base_url.trim().trim_end_matches('/').to_owned();
         let model = draft.model.trim().to_owned();
@@ -202,7 +203,7 @@ impl Models {
                     Some(_) | None => kept,
                 }
             }
-            // A key is bound to the host it was saved for: at another one there is none.
+            // A key is bound to the host it was saved for: another host has none.
             None if moved => KeyState::Missing,
             None => before.as_ref().map_or(KeyState::Missing, |entry| entry.key.clone()),
         };
@@ -227,7 +228,7 @@ impl Models {
         })
     }
 
-    /// Takes a stored entry into use.
+    /// Puts a stored entry into use.
     pub fn put(&self, entry: ModelEntry) {
         self.with(|state| {
             state.connections.remove(&entry.id);
@@ -248,7 +249,8 @@ impl Models {
         });
     }
 
-    /// Forgets an entry, its key, and that it took over from others. The entry is gone even where the keychain refuses.
+    /// Forgets an entry, its key, and its role as a fallback. The entry is removed even if the keychain
+    /// refuses.
     pub async fn remove(&self, id: ModelId) -> Result<(), ApiError> {
         let removed = self.with(|state| {
             state.connections.remove(&id);
@@ -273,14 +275,14 @@ impl Models {
         Ok(LocalServers { servers })
     }
 
-    /// Asks the drafted provider for its models.
+    /// Requests the models of the drafted provider.
     pub async fn remote_models(&self, draft: ModelDraft) -> Result<RemoteModels, ApiError> {
         let endpoint = self.drafted(draft).await?;
         let models = list_models(endpoint).await.map_err(|error| error.to_api())?;
         Ok(RemoteModels { models })
     }
 
-    /// The endpoint a draft means, with the key it brings or the one that was saved for its host.
+    /// Returns the endpoint a draft describes, with its own key or the one saved for its host.
     async fn drafted(&self, draft: ModelDraft) -> Result<Endpoint, ApiError> {
         let base_url = draft.base_url.trim().trim_end_matches('/').to_owned();
         let host =
@@ -300,12 +302,12 @@ impl Models {
         Ok(endpoint(draft.protocol, base_url, key, self.network(headers), &card))
     }
 
-    /// How the world is reached, apart from any model.
+    /// Returns the network configuration apart from any model.
     pub fn reach(&self) -> Network {
         self.network(Headers::new())
     }
 
-    /// The way to a server, as the settings have it, with these headers.
+    /// Returns the network configuration for a server according to the settings, with these headers.
     fn network(&self, headers: Headers) -> Network {
         let (proxy, certificates) = self.with(|state| (state.proxy.clone(), state.certificates.clone()));
         let proxy = match proxy {
@@ -333,7 +335,7 @@ impl Models {
     }
 }
 
-/// An endpoint in the dialect that fits the model.
+/// Creates an endpoint in the wire format that fits the model.
 fn endpoint(
     protocol: Protocol,
     base_url: String,
@@ -346,7 +348,7 @@ fn endpoint(
     Endpoint { dialect, network, ..endpoint }
 }
 
-/// Whether a proxy can be kept in the settings: it is an address, and holds no secret.
+/// Checks that a proxy can be stored in the settings: it is an address and contains no secret.
 pub(crate) fn check_proxy(proxy: &ProxyChoice) -> Result<(), ApiError> {
     match proxy {
         ProxyChoice::System | ProxyChoice::None => Ok(()),
@@ -359,7 +361,7 @@ pub(crate) fn check_proxy(proxy: &ProxyChoice) -> Result<(), ApiError> {
             {
                 Ok(())
             }
-            // What it says must not repeat a password.
+            // The error must not repeat a password.
             Ok(_) | Err(_) => Err(ApiError::new("settings.proxy_wrong")),
         },
     }

@@ -1,13 +1,13 @@
-//! A session's title, made from its first message.
+//! Session titles, made from the first message.
 
 use octo_protocol::{ApiError, Block};
 
-/// The longest title made automatically, in characters.
+/// Maximum length of an automatic title, in characters.
 const LONGEST: usize = 60;
-/// The longest title a person may give, in characters.
+/// Maximum length of a title given by the person, in characters.
 const LONGEST_GIVEN: usize = 200;
 
-/// The title a person gives, on one line. Fails when there are no words.
+/// Normalises a title given by the person to one line. Fails if it contains no words.
 pub(crate) fn given_title(title: &str) -> Result<String, ApiError> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() {
@@ -16,8 +16,8 @@ pub(crate) fn given_title(title: &str) -> Result<String, ApiError> {
     Ok(title.chars().take(LONGEST_GIVEN).collect())
 }
 
-/// The title for a first message: its first line of words, cut at a word where possible. None when there
-/// are no words.
+/// Makes a title from the first message: its first line with words, cut at a word boundary where possible.
+/// `None` if there are no words.
 pub(crate) fn title_from(blocks: &[Block]) -> Option<String> {
     let line = blocks.iter().find_map(|block| match block {
         Block::Text { text } => text.lines().map(str::trim).find(|line| !line.is_empty()),

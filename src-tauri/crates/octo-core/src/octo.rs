@@ -58,7 +58,7 @@ use serde_json::Value;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::{Mutex, broadcast};
 
-/// The whole application without a face. Cheap to clone; all clones are one.
+/// The whole application without a user interface. Cheap to clone; all clones share it.
 #[derive(Clone)]
 pub struct Octo {
     base: Arc<Base>,
@@ -71,29 +71,29 @@ pub struct Octo {
     bridge: Arc<ChatBridge>,
     /// Plans for the home are made one after the other. Not under the lock for settings: a copy may take minutes.
     planning: Arc<Mutex<()>>,
-    /// The report of the state that was made last, for whoever looked at it.
+    /// The latest diagnostic report, for the client that viewed it.
     report: Arc<Mutex<Option<Diagnostics>>>,
     /// See [`Octo::remarks`].
     remarks: Arc<[ApiError]>,
 }
 
-/// A blob, as the page shows it.
+/// A blob in the form the page shows.
 #[derive(Clone, Debug)]
 pub struct BlobBytes {
-    /// Its media type, found from its bytes.
+    /// Its media type, detected from its bytes.
     pub media_type: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
 impl Octo {
-    /// Opens the home and goes on where it was left. Fails with a clear error (`start.*`, `store.*`) and
-    /// changes nothing when the home cannot be used: not writable, from a newer Octo, or damaged.
+    /// Opens the home and resumes the earlier work. Fails with a clear error (`start.*`, `store.*`) and changes
+    /// nothing if the home cannot be used: not writable, from a newer Octo, or damaged.
     pub async fn start(config: Config) -> Result<Self, ApiError> {
         Self::start_by_clock(config, Arc::new(SystemClock::default())).await
     }
 
-    /// The same by another clock, which tells when tasks run and when things in the trash have had their time.
+    /// Starts with another clock, which decides when scheduled tasks run and entries in the trash expire.
     ///
     /// # Errors
     /// As [`Octo::start`].
@@ -104,9 +104,9 @@ impl Octo {
                 ApiError::new("start.home_unwritable").arg("home", home.display()).detail(error)
             })?;
             let store = Store::open(&home)?;
-            // Only now: whoever moves a home keeps everybody from opening it meanwhile.
+            // Checked only now: a process that moves a home prevents all others from opening it meanwhile.
             residence::must_not_have_moved(&home)?;
-            // Documents are read without them too, as far as Octo's own readers go.
+            // Octo's own readers can read documents without them too.
             match Scripts::new(home.join("scripts")).install(SHIPPED_SCRIPTS) {
                 Ok(done) => report(&done),
                 Err(error) => tracing::warn!(%error, "the scripts that read documents are not installed"),
@@ -153,7 +153,7 @@ impl Octo {
             remarks: remarks.into(),
         };
         let home = octo.base.config.home.clone();
-        // Beside the start; nobody waits for it.
+        // In parallel with the start, which does not wait for it.
         tokio::task::spawn_blocking(move || {
             octo_shell::prune_logs(&home.join("shells"));
             Unfinished::sweep(&home);
@@ -177,7 +177,7 @@ impl Octo {
         Ok(octo)
     }
 
-    /// Carries out a request; the reply is of the request's reply type.
+    /// Carries out a request; the reply has the request's reply type.
     pub async fn request(&self, request: Request) -> Result<Value, ApiError> {
         match request {
             Request::Sessions(request) => self.sessions(request).await,
@@ -205,10 +205,10 @@ impl Octo {
         serde_json::from_value(reply).map_err(|error| ApiError::new("internal").detail(error))
     }
 
-    /// Watches a topic: first a snapshot, then what changes; deltas are merged for about 30 ms.
+    /// Watches a topic: first a snapshot, then changes; deltas are merged for about 30 ms.
     pub async fn subscribe(&self, topic: Topic) -> Result<Subscription, ApiError> {
         if let Topic::Session { id } = topic {
-            // Opening it goes on with what was left open. In use elsewhere, it can still be looked at.
+            // Opening it resumes its unfinished work. If another process uses it, it can still be viewed.
             match self.sessions.open(id).await {
                 Ok(_) => {}
                 Err(error) if error.code == Some(ErrorCode::InUse) => {}
@@ -218,17 +218,18 @@ impl Octo {
         subscription::subscribe(self.topics.clone(), topic).await
     }
 
-    /// All durable events of all topics from now on, in the order they were stored.
+    /// Returns all durable events of all topics from now on, in the order they were stored.
     pub fn events(&self) -> broadcast::Receiver<Arc<Envelope>> {
         self.base.store.published()
     }
 
-    /// Stored events of a topic after `seq`, oldest first, at most `limit`: for a client that fell behind.
+    /// Returns stored events of a topic after `seq`, oldest first, at most `limit`: for a client that fell
+    /// behind.
     pub async fn events_since(&self, topic: Topic, seq: u64, limit: u32) -> Result<Vec<Envelope>, ApiError> {
         self.topics.events_since(topic, seq, limit).await
     }
 
-    /// A blob's bytes.
+    /// Returns a blob's bytes.
     pub async fn blob(&self, hash: &BlobHash) -> Result<BlobBytes, ApiError> {
         let (blobs, wanted) = (self.base.blobs.clone(), hash.clone());
         let read = tokio::task::spawn_blocking(move || blobs.get(&wanted));
@@ -239,31 +240,32 @@ impl Octo {
         Ok(BlobBytes { media_type: octo_workspace::media_type(&bytes).to_owned(), bytes })
     }
 
-    /// What could not be used at the start and was left aside, for whoever started it to say.
+    /// Returns the parts that could not be used at the start and were skipped, for the caller to report.
     pub fn remarks(&self) -> &[ApiError] {
         &self.remarks
     }
 
-    /// The machine slept, or its clock was set: what is due by the time of day is done now.
+    /// Handles a wake-up of the machine or a change of its clock: due work runs now.
     pub fn woke(&self) {
         self.runtime.waking.woke();
     }
 
-    /// Ends everything that runs, keeps it, and lets go of the home. Running turns are left so that the
-    /// next start goes on with them; their commands are killed.
+    /// Ends and stores everything that runs, and releases the home. Running turns are left so that the next
+    /// start resumes them; their commands are killed.
     pub async fn shutdown(&self) {
         self.base.closing.cancel();
-        // Places that become free now are nobody's.
+        // Permits released now are given to no turn.
         self.runtime.admission.close();
         self.scheduler.let_go().await;
         self.services.browser.detach().await;
         self.sessions.shut_down().await;
         let store = self.base.store.clone();
-        // Writes out what waits; a thread that is gone already has nothing left to write.
+        // Flushes pending writes; a thread that has already ended has none.
         let _ended = tokio::task::spawn_blocking(move || store.close()).await;
     }
 
-    /// A picture of the page a session works in, as JPEG; none for one that is gone. It is kept in memory only.
+    /// Returns a picture of the page a session is working in, as JPEG, or `None` for an expired one. Kept in
+    /// memory only.
     pub fn live_picture(&self, session: SessionId, number: u32) -> Option<Arc<[u8]>> {
         self.services.browser.seated(session)?.picture(number)
     }
@@ -308,7 +310,7 @@ fn services(
     })
 }
 
-/// Says which scripts of the person's were put aside for newer ones.
+/// Logs which of the person's scripts were replaced by newer ones.
 fn report(installed: &[(&'static str, Installed)]) {
     for (name, outcome) in installed {
         if let Installed::PutAside { backup } = outcome {

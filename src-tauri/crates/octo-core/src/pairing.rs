@@ -1,37 +1,37 @@
-//! The full pairing pass before every send: every call has its result, in order, right behind it.
+//! The pairing pass before every request: every call has its result, in order, directly after it.
 //!
-//! What the actor keeps is paired already; this pass makes sure that nothing else is ever sent, whatever
-//! an older version, a crash or an import left in the store. It looks at a message and the one behind it
-//! only, so what it makes of a prefix never depends on what comes later.
+//! The actor's context is paired already; this pass guarantees that nothing else is ever sent, whatever an
+//! older version, a crash or an import left in the store. It looks only at a message and its successor, so its
+//! result for a prefix never depends on later messages.
 //!
-//! A call the person made (a skill by its slash) is kept as a call, and sent as a notice: a provider may insist that a
-//! call of the model's begins with what it thought, and of this one it thought nothing.
+//! A call made by the person (a slash command for a skill) is kept as a call but sent as a notice: a provider
+//! may insist that a call of the model begins with its reasoning, and for this one there is none.
 
 use octo_protocol::{
     Block, CallStatus, Message, MessageId, Meta, NoticeKind, Origin, Role, ToolCall, ToolResult,
 };
 use std::borrow::Cow;
 
-/// What stands for a result that was never stored. Part of what is sent: never change the words.
+/// Replaces a result that was never stored. Part of the request: never change the words.
 const MISSING: &str =
     "No result was kept for this call: it may or may not have run. Check before you rely on it.";
 
-/// What is said of a skill the person invoked. Part of what is sent: never change the words.
+/// The notice of a skill the person invoked. Part of the request: never change the words.
 const INVOKED: &str =
     "The person invoked a skill with these words; what it gave follows. Do not invoke it again for them.";
 
-/// The conversation with every call paired. Borrowed when nothing had to be mended.
+/// Returns the conversation with every call paired, borrowed if nothing had to be repaired.
 pub(crate) fn paired(messages: &[Message]) -> Cow<'_, [Message]> {
     let mended = if is_paired(messages) { Cow::Borrowed(messages) } else { Cow::Owned(mend(messages)) };
     if mended.iter().any(is_of_the_person) { Cow::Owned(told(mended.into_owned())) } else { mended }
 }
 
-/// Whether a message holds calls the person made.
+/// Whether a message contains calls made by the person.
 fn is_of_the_person(message: &Message) -> bool {
     message.role == Role::Assistant && message.meta.origin == Origin::Octo && message.calls().next().is_some()
 }
 
-/// The person's own calls as notices of what they gave.
+/// Turns the person's own calls into notices with their results.
 fn told(messages: Vec<Message>) -> Vec<Message> {
     let mut told: Vec<Message> = Vec::with_capacity(messages.len());
     let mut called: Vec<ToolCall> = Vec::new();
@@ -69,8 +69,9 @@ fn is_paired(messages: &[Message]) -> bool {
     owed.is_empty()
 }
 
-/// Results must open the message that holds them. Mending puts them there, so what already has them elsewhere is to be
-/// mended too: else a fault in a later message would move them, and so change what was sent before.
+/// Whether the results come first in their message. Repairing puts them there, so a message that has them
+/// elsewhere needs repair too: otherwise a fault in a later message would move them and change text that was
+/// already sent.
 fn opens_with_results(message: &Message) -> bool {
     let is_result = |block: &&Block| matches!(block, Block::ToolResult(_));
     !message.blocks.iter().skip_while(is_result).any(|block| is_result(&block))
@@ -98,7 +99,7 @@ fn mend(messages: &[Message]) -> Vec<Message> {
             });
             message.blocks.splice(0..0, in_order);
         }
-        // One that held nothing but what was left out goes; whatever else there is stays.
+        // A message left empty by the omissions is dropped; all others stay.
         if was_empty || !message.blocks.is_empty() {
             mended.push(message);
         }
@@ -199,7 +200,7 @@ mod tests {
         };
         assert!(text.starts_with(INVOKED) && text.ends_with("{}\n\nok"), "{text}");
         assert_eq!(whole[3].blocks, messages[4].blocks, "a call of the model's stays a call");
-        // What comes later changes nothing of it.
+        // Later messages do not change the result.
         messages.truncate(3);
         assert_eq!(paired(&messages).into_owned(), whole[..2]);
     }
@@ -276,7 +277,7 @@ mod tests {
             };
             let (whole, prefix) = (blocks(&messages), blocks(&messages[..at]));
             let mut same = prefix;
-            // The last message of a prefix may still owe results, which are stood in for at its end.
+            // The last message of a prefix may still lack results; placeholders replace them at its end.
             if messages[..at].last().is_some_and(|last| last.role == Role::Assistant && last.calls().count() > 0) {
                 same.pop();
             }

@@ -1,9 +1,9 @@
-//! May this call run? A decision on what the call would touch. About files it is pure, for paths are resolved
-//! already; a command's folder is looked at (see [`octo_shell::judge_at`]), so commands are decided on beside
-//! the async threads, by [`decide_beside`].
+//! Permission: decides whether a call may run, based on its effects. Decisions about files are pure, because
+//! paths are already resolved; a command's folder is inspected (see [`octo_shell::judge_at`]), so commands are
+//! decided on off the async threads, by [`decide_beside`].
 //!
-//! It fails closed: whatever is not known to be harmless asks, and in the two asking modes an unknown is
-//! never a yes.
+//! It fails closed: every call not known to be harmless asks, and in the two asking modes an unknown is never a
+//! yes.
 
 mod browser;
 mod decided;
@@ -22,31 +22,31 @@ use std::{
     time::Duration,
 };
 
-/// What a decision is made on, apart from the call itself.
+/// The inputs of a decision, apart from the call itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Ground {
     /// The session's mode.
     pub mode: Mode,
     /// The session's folder, resolved.
     pub folder: PathBuf,
-    /// Where a command without a folder of its own would run, resolved.
+    /// The resolved working directory of a command that names none.
     pub shell_folder: PathBuf,
     /// Folders that may be read without asking: Octo's own logs, outputs, skills and memories, and the
     /// session's scratch folder.
     pub readable: Vec<PathBuf>,
-    /// Folders besides the session's that may be written without asking: its scratch folder.
+    /// Folders in addition to the session's that may be written without asking: its scratch folder.
     pub writable: Vec<PathBuf>,
-    /// What the person allowed for the session or the folder.
+    /// Grants for the session or the folder.
     pub rules: Vec<Rule>,
-    /// Sites the person granted to the task that runs.
+    /// Sites the person granted to the running turn.
     pub granted: Vec<String>,
     /// Octo's home, resolved.
     pub home: PathBuf,
-    /// Other paths of it, and where it was before.
+    /// Other paths of the home, including former ones.
     pub home_others: Vec<PathBuf>,
     /// The person's own policy.
     pub policy: Arc<Policy>,
-    /// What may be changed of Octo's own without asking: something only for sub-agents of Octo's own.
+    /// Octo's own data that may be changed without asking; non-empty only for Octo's own sub-agents.
     pub desk: DeskLeave,
     /// The start-up files of shells.
     pub startup: StartupFiles,
@@ -71,7 +71,7 @@ impl Ground {
 
 /// Decides on a call.
 pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
-    // What the person forbade is not known while their policy cannot be read: then no mode runs everything.
+    // An unreadable policy may contain prohibitions: then no mode runs everything.
     if ground.policy.is_strict() && ground.mode == Mode::Autonomous {
         return decide(&Ground { mode: Mode::AskRisky, ..ground.clone() }, effects);
     }
@@ -79,7 +79,7 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
     if effects.asks_person == AsksPerson::Yes {
         return plain(Decision::Feedback);
     }
-    // Nothing brings that back, so no mode and no rule covers it. How much it is, is filled in where it is known.
+    // This cannot be undone, so no mode and no rule covers it. The amount is filled in where it is known.
     if let Some(days) = effects.empties_trash {
         let reason = AskReason::EmptiesTrash { totals: TrashTotals::default(), days };
         return plain(Decision::Ask { reason, rule: None });
@@ -95,7 +95,7 @@ pub(crate) fn decide(ground: &Ground, effects: &Effects) -> Decided {
         match decision {
             Decision::Run(Basis::Policy) => {}
             Decision::Run(Basis::Person) => basis = Basis::Person,
-            // A refusal is stricter than any question.
+            // A denial is stricter than any question.
             Decision::Deny { .. } => return plain(decision),
             other if asks_in_every_mode(&other) => always = always.or(Some(other)),
             other => asks = asks.or(Some(other)),
@@ -135,10 +135,10 @@ fn asks_in_every_mode(decision: &Decision) -> bool {
     matches!(decision, Decision::Ask { reason: AskReason::Instructs { .. } | AskReason::Startup { .. }, .. })
 }
 
-/// How long looking at a command's folder may take. One on a network that hangs asks instead.
+/// Time limit of inspecting a command's folder. If a network folder hangs the call asks.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// As [`decide`], never holding up an async thread. What cannot be decided in bearable time asks.
+/// As [`decide`], without blocking an async thread. Asks if the decision takes too long.
 pub(crate) async fn decide_beside(ground: &Ground, effects: &Effects) -> Decided {
     if effects.command.is_none() {
         return decide(ground, effects);
@@ -158,8 +158,8 @@ pub(crate) async fn decide_beside(ground: &Ground, effects: &Effects) -> Decided
     }
 }
 
-/// What would be decided without looking at any folder: whether a call that was let through by another mode
-/// may still run. A command that starts is not looked at again, so a stricter mode always stops it.
+/// Decides without inspecting any folder whether a call allowed by another mode is forbidden now. A starting
+/// command is not inspected again, so a stricter mode always stops it.
 pub(crate) fn forbids_by_now(ground: &Ground, effects: &Effects) -> bool {
     match effects.command {
         Some(CommandEffect::Start { .. }) => true,
@@ -205,7 +205,7 @@ fn read(ground: &Ground, path: &Path) -> Decision {
     let exact = Rule::Read { path: shown.clone() };
     match octo_shell::read_path(path, ground.open(), &ground.around(&ground.folder), &ground.policy) {
         PathVerdict::Denied(refusal) => Decision::Deny { refusal, subject: shown, part: None },
-        // A rule for a folder is no rule for the secrets in it.
+        // A rule for a folder does not cover the secrets in it.
         PathVerdict::Secret if ground.rules.contains(&exact) => Decision::Run(Basis::Person),
         PathVerdict::Secret => Decision::Ask { reason: AskReason::Secret { path: shown }, rule: Some(exact) },
         PathVerdict::Open => Decision::Run(Basis::Policy),
@@ -227,8 +227,8 @@ fn read(ground: &Ground, path: &Path) -> Decision {
     }
 }
 
-/// Reading in the world runs, in every mode. A near place asks: what is served there was not put there for
-/// strangers' pages to be led to.
+/// Reading public sites runs in every mode. A site on the local network or machine asks: its contents were not
+/// meant to be reached through strangers' pages.
 fn site(ground: &Ground, site: &Site) -> Decision {
     match site.reach {
         Reach::World => Decision::Run(Basis::Policy),
@@ -245,8 +245,8 @@ fn is_ruled(ground: &Ground, site: &Site) -> bool {
     ground.rules.contains(&Rule::Host { host: site.to_string() })
 }
 
-/// The near places a call that runs may go to, and how they were allowed. A mode in which nothing is asked does
-/// not speak of any place by its name.
+/// Returns the local sites a running call may visit, and how they were allowed. A mode without questions names
+/// no sites.
 pub(crate) fn granted_sites(ground: &Ground, effects: &Effects, decision: &Decision) -> Vec<(Site, Granted)> {
     let granted = |site: &Site| match decision {
         Decision::Ask { .. } => Some(Granted::ByName),
@@ -266,13 +266,13 @@ fn command(ground: &Ground, effect: &CommandEffect) -> Decided {
         CommandEffect::Input { .. } if ground.mode == Mode::Autonomous => {
             return plain(Decision::Run(Basis::Person));
         }
-        // What is typed into a running program may do anything the program can.
+        // Text typed into a running program may do anything the program can.
         CommandEffect::Input { .. } => {
             return plain(Decision::Ask { reason: AskReason::Command { part: None }, rule: None });
         }
         CommandEffect::Control => return plain(Decision::Run(Basis::Policy)),
     };
-    // Elsewhere, or with variables of its own, a command is not the one that was allowed.
+    // In another folder, or with its own variables, it is not the command that was allowed.
     let ruled = env.is_empty() && is_inside(&ground.folder, cwd);
     let words: Vec<Vec<String>> = ground
         .rules
@@ -313,7 +313,7 @@ fn with_startup(decision: Decision, path: &Path) -> Decision {
     }
 }
 
-/// What is done with a line that is not refused.
+/// Decides on a line that is not denied.
 fn allowed(ground: &Ground, line: &str, cwd: &Path, ruled: bool, verdict: Verdict) -> Decision {
     let exact = Rule::Line { line: line.to_owned() };
     let known = match &verdict {
@@ -336,7 +336,7 @@ fn allowed(ground: &Ground, line: &str, cwd: &Path, ruled: bool, verdict: Verdic
             Decision::Run(_) => Decision::Run(Basis::Person),
             asks => asks,
         },
-        // What it touches says more than that the mode asks.
+        // Its effects are a better reason than the mode.
         Verdict::Known(_) if ground.mode == Mode::Ask && matches!(touched, Decision::Run(_)) => {
             Decision::Ask { reason: AskReason::Mode, rule: Some(exact) }
         }
@@ -359,7 +359,7 @@ fn allowed(ground: &Ground, line: &str, cwd: &Path, ruled: bool, verdict: Verdic
     }
 }
 
-/// "Always", for a line that touches what is outside or secret, is about this very line.
+/// Limits "always" to this exact line if it touches outside or secret paths.
 fn with_line(touched: Decision, exact: Rule) -> Decision {
     match touched {
         Decision::Ask {
@@ -373,8 +373,8 @@ fn with_line(touched: Decision, exact: Rule) -> Decision {
     }
 }
 
-/// The strictest of what a line touches. A word that is no path resolves to a name inside the folder. The rule of a
-/// path is a rule about that path, not about the command that mentions it.
+/// Returns the strictest decision on a line's paths. A word that is not a path resolves to a name inside the
+/// folder. A path's rule is a rule about that path, not about the command that mentions it.
 fn touched(ground: &Ground, cwd: &Path, known: &Known) -> Decision {
     let resolved =
         |word: &String, how: fn(&Ground, &Path) -> Decision| match octo_workspace::resolve(word, cwd) {
@@ -409,7 +409,7 @@ fn touched(ground: &Ground, cwd: &Path, known: &Known) -> Decision {
     always.or(asks).unwrap_or(Decision::Run(Basis::Policy))
 }
 
-/// The session's folder itself is not the agent's to take away.
+/// The agent may not remove the session's folder itself.
 fn remove(ground: &Ground, path: &Path) -> Decision {
     if is_inside(path, &ground.folder) {
         let reason = AskReason::Risky { risk: Risk::Deletes, part: None, instead: None };

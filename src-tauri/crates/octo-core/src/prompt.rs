@@ -1,9 +1,9 @@
-//! The system prompt, built once per session and byte-frozen, and what rides in the conversation instead
-//! because it changes: date, model, system and folder.
+//! The system prompt, built once per session and byte-frozen, and the notices in the conversation for facts
+//! that change: date, model, system and folder.
 //!
-//! Layers of the system prompt, joined by blank lines: the profile, what all profiles share, the folder's own rules,
-//! SOUL.md and USER.md, and the skills. Nothing in it depends on the clock, the model or the machine, so that the same
-//! folder gives the same bytes and a provider's cache can be shared between sessions.
+//! Layers of the system prompt, joined by blank lines: the profile, the part common to all profiles, the
+//! folder's own rules, SOUL.md and USER.md, and the skills. It does not depend on the clock, the model or the
+//! machine, so the same folder gives the same bytes and sessions can share a provider's cache.
 
 mod agents;
 mod rules;
@@ -14,11 +14,11 @@ use std::path::Path;
 
 const BASE: &str = include_str!("prompt/base.md");
 
-/// The system prompt of a new session in this folder. Reads the person's files and the folder's rule files; call it
-/// off the async threads.
+/// Builds the system prompt of a new session in this folder. Reads the person's files and the folder's rule
+/// files; call it off the async threads.
 ///
 /// # Errors
-/// `session.profile_*` where the profile is not there or cannot be read.
+/// `session.profile_*` if the profile does not exist or cannot be read.
 pub(crate) fn system_prompt(
     profile: &Profile,
     folder: &Path,
@@ -36,26 +36,26 @@ pub(crate) fn system_prompt(
     Ok(layers.into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
 }
 
-/// What a session's surroundings are, as the model is told of them. A new notice is appended only when
-/// this differs from the last one told.
+/// A session's surroundings in the form the model sees. A new notice is appended only if they differ from the
+/// last notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Surroundings {
     /// Today's date and weekday, for example `2026-11-21, Saturday`.
     pub date: String,
-    /// The vendor's name of the model, or none for the demo.
+    /// The vendor's name of the model, or `None` in the demo.
     pub model: Option<String>,
     /// The working directory.
     pub folder: String,
 }
 
 impl Surroundings {
-    /// As of now.
+    /// Returns the current surroundings.
     pub(crate) fn now(model: Option<String>, folder: String) -> Self {
         let date = jiff::Zoned::now().strftime("%Y-%m-%d, %A").to_string();
         Self { date, model, folder }
     }
 
-    /// The notice that tells the model.
+    /// Returns the notice for the model.
     pub(crate) fn notice(&self) -> Block {
         let model = self.model.as_deref().map(|model| format!(" Model: {model}.")).unwrap_or_default();
         let text = format!(
@@ -69,7 +69,8 @@ impl Surroundings {
     }
 }
 
-/// What the model must know besides the terminal's description, which is the same on every system.
+/// Returns the facts about the shell that the terminal's description, which is the same on every system, does
+/// not contain.
 fn shell_words(language: octo_shell::Language) -> &'static str {
     match language {
         octo_shell::Language::Bash => "",
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_fixed_prompt_stays_small() {
-        // Paid on every request of every session: at four bytes a token, under a thousand tokens.
+        // Part of every request of every session: at four bytes per token, under a thousand tokens.
         let folder = tempfile::tempdir().unwrap();
         for profile in [Profile::GENERAL, Profile::CODING] {
             let agents = Agents::new(folder.path());

@@ -1,11 +1,11 @@
-//! The person's `policy.toml` in use: read for each decision, watched, and told of when it changes.
+//! The person's `policy.toml`: read for each decision, watched, and reported when it changes.
 //!
-//! Whether it holds is never a matter of the watching: each decision reads the file. Watching is for the person, who
-//! is to see at once that what they wrote does not hold. What became of the file cannot be an event, for events are
-//! stored with the tables they are about, and this is a file of the person's; it is told beside them.
+//! Enforcement never depends on watching: each decision reads the file. Watching is for the person, who should
+//! see at once that their text has no effect. The state of the file cannot be an event, because events are
+//! stored with the tables they concern, and this is a file of the person's; it is reported separately.
 //!
-//! Many programs empty a file before they write it anew, and some take it away first. What held until then holds for a
-//! little longer: a decision in that moment must not find that nothing is forbidden.
+//! Many programs empty a file before they rewrite it, and some remove it first. The former contents therefore
+//! stay in effect a little longer: a decision at that moment must not find that nothing is forbidden.
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use octo_protocol::{ApiError, PolicyState};
@@ -17,11 +17,11 @@ use std::{
 };
 use tokio::sync::broadcast;
 
-/// News a slow watcher may fall behind; each is the whole state, so that the last one is enough.
+/// Capacity of the news channel; each item is the whole state, so a slow watcher needs only the last one.
 const NEWS: usize = 16;
 
-/// How long a file must have been empty, or gone, until it counts as such. Programs write what they emptied within
-/// milliseconds; a person who takes all rules away waits for this.
+/// How long a file must be empty or missing before it counts as such. Programs rewrite an emptied file within
+/// milliseconds; a person who removes all rules waits for this.
 const SETTLES: Duration = Duration::from_secs(2);
 
 /// The name of the file in Octo's home.
@@ -30,7 +30,7 @@ const NAME: &str = "policy.toml";
 /// The person's own rules.
 pub(crate) struct Rules {
     known: Arc<Known>,
-    /// Ends with this; none where the system cannot watch a folder.
+    /// The watcher, dropped with this; `None` if the system cannot watch a folder.
     _watcher: Option<RecommendedWatcher>,
 }
 
@@ -38,23 +38,24 @@ struct Known {
     file: PolicyFile,
     held: Mutex<Held>,
     news: broadcast::Sender<PolicyState>,
-    /// Held while the file is changed from here, so that two changes do not take each other for somebody else's.
+    /// Locked while Octo changes the file, so that two of its changes do not mistake each other for outside
+    /// changes.
     changing: Mutex<()>,
 }
 
-/// What is remembered of the file between two looks.
+/// The memory of the file between two reads.
 #[derive(Default)]
 struct Held {
-    /// As it was told last; nothing before the first look.
+    /// The last reported state; `None` before the first read.
     told: Option<PolicyState>,
-    /// What it said last when there was something in it, while that still holds.
+    /// The last non-empty content, while it is still in effect.
     said: Option<PolicyReading>,
-    /// Since when there is nothing in it.
+    /// Since when the file has been empty.
     emptied: Option<Instant>,
 }
 
 impl Rules {
-    /// Those in this home. Watches the home from now on.
+    /// Creates the rules of this home and begins to watch it.
     pub(crate) fn new(home: &Path) -> Self {
         let user = std::env::home_dir().filter(|home| home.is_absolute());
         let known = Arc::new(Known {
@@ -72,22 +73,22 @@ impl Rules {
         Self { known, _watcher: watcher }
     }
 
-    /// The policy as of now. A file that cannot be used counts as the strict policy.
+    /// Returns the current policy. An unusable file counts as the strict policy.
     pub(crate) fn policy(&self) -> Arc<Policy> {
         Arc::new(self.known.look().0)
     }
 
-    /// The file as of now.
+    /// Returns the current state of the file.
     pub(crate) fn state(&self) -> PolicyState {
         self.known.look().1
     }
 
-    /// What becomes of the file from now on.
+    /// Subscribes to changes of the file.
     pub(crate) fn watch(&self) -> broadcast::Receiver<PolicyState> {
         self.known.news.subscribe()
     }
 
-    /// Changes the file, if it holds what `stamp` stands for. Blocks for as long as writing it takes.
+    /// Changes the file if its content matches `stamp`. Blocks while writing.
     pub(crate) fn change(&self, change: &PolicyChange, stamp: &str) -> Result<PolicyState, ApiError> {
         let _alone = self.known.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let path = self.known.file.path().display();
@@ -104,9 +105,9 @@ impl Rules {
 }
 
 impl Known {
-    /// Reads the file and tells who watches if it is not what it was.
+    /// Reads the file and notifies watchers if it changed.
     fn look(self: &Arc<Self>) -> (Policy, PolicyState) {
-        // Read under the lock, so that what is told last is what was read last.
+        // Read under the lock, so that the last report is the last state read.
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let read = self.file.read();
         let PolicyReading { policy, fault, stamp, .. } = match read.content {
@@ -143,14 +144,14 @@ impl Known {
                 tracing::warn!(%fault, "the policy file does not hold; whatever does not only read asks");
             }
             held.told = Some(state.clone());
-            // Nobody watching is no fault.
+            // It is not an error if no client is watching.
             let _nobody = self.news.send(state.clone());
         }
         (policy, state)
     }
 }
 
-/// Looks again when what was emptied counts as empty, for nothing else may happen to it then.
+/// Reads the file again when the emptied file counts as empty, because no further event may occur then.
 fn look_later(known: Weak<Known>) {
     let waits = move || {
         std::thread::sleep(SETTLES);
@@ -163,17 +164,17 @@ fn look_later(known: Weak<Known>) {
     }
 }
 
-/// Has the file looked at when something happens to it. The folder is watched, for editors put a new file in the place
-/// of the old one.
+/// Watches the file and reads it after an event. The folder is watched, because editors replace the old file
+/// with a new one.
 fn watch(known: &Arc<Known>, home: &Path) -> notify::Result<RecommendedWatcher> {
     let weak = Arc::downgrade(known);
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         let about = match &event {
-            // The database beside it is written to all the time.
+            // The database in the same folder is written all the time.
             Ok(event) => event.need_rescan() || event.paths.iter().any(|path| path.ends_with(NAME)),
             Err(_) => true,
         };
-        // Reading the file is such a thing too, and would go on for ever.
+        // Reading the file is an event too, and would cause an endless loop.
         let read = matches!(&event, Ok(event) if event.kind.is_access());
         if about
             && !read

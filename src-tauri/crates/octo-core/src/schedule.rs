@@ -51,24 +51,25 @@ use std::{
 };
 use tokio::sync::{Notify, broadcast};
 
-/// News a slow watcher may fall behind; each is the whole state, so that the last one is enough.
+/// Capacity of the news channel; each item is the whole state, so a slow watcher needs only the last one.
 const NEWS: usize = 16;
 
-/// What all parts of the application share of tasks.
+/// The schedule state shared by all parts of the application.
 pub(crate) struct Schedule {
     files: TaskFiles,
-    /// Something is to be looked at now.
+    /// Wakes the scheduler for an immediate look.
     wake: Arc<Notify>,
     revision: AtomicU64,
     news: broadcast::Sender<TasksState>,
-    /// What the run of each session may cost.
+    /// Cost limit of the run of each session.
     limits: Mutex<HashMap<SessionId, Cost>>,
-    /// Held while files are written, so that what is written stands on what was read.
+    /// Locked while files are written, so that each write is based on the latest read.
     writing: tokio::sync::Mutex<()>,
     watch: Mutex<Option<Watch>>,
-    /// What the person is asked about.
+    /// Plans the person is being asked about.
     shown: Mutex<Vec<ShownPlan>>,
-    /// When tasks were deleted since the start, by this clock. Of those before, the trash says it by the system's.
+    /// When tasks were deleted since the start, by this clock. For earlier deletions the trash has the time by
+    /// the system's clock.
     deleted: Mutex<HashMap<String, Millis>>,
 }
 
@@ -87,7 +88,7 @@ impl Schedule {
         }
     }
 
-    /// What is told of tasks from now on.
+    /// Subscribes to changes of scheduled tasks.
     pub(crate) fn watch(&self) -> broadcast::Receiver<TasksState> {
         self.news.subscribe()
     }
@@ -97,12 +98,13 @@ impl Schedule {
         Arc::clone(&self.wake)
     }
 
-    /// What a session's turn may cost besides what the person's budgets say; none for a session that is no task's run.
+    /// Returns the cost limit of a session's turn in addition to the person's budgets, or `None` if the session
+    /// is not a scheduled run.
     pub(crate) fn budget_of(&self, session: SessionId) -> Option<Cost> {
         self.limits(|limits| limits.get(&session).copied())
     }
 
-    /// What a session's turn may cost from now on.
+    /// Sets the cost limit of a session's turn.
     pub(crate) fn limit(&self, session: SessionId, budget: Option<Cost>) {
         self.limits(|limits| match budget {
             Some(budget) => limits.insert(session, budget),
@@ -118,7 +120,7 @@ impl Schedule {
         act(&mut self.limits.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether what happens in the folder of tasks is told.
+    /// Whether changes of the folder of tasks are reported.
     pub(crate) fn is_watched(&self) -> bool {
         self.watch.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }

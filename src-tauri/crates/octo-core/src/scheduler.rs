@@ -21,11 +21,11 @@ pub(crate) struct Scheduler {
     runtime: Arc<Runtime>,
     tasks: Tasks,
     sessions: Sessions,
-    /// Held while runs are begun and followed.
+    /// Locked while runs are begun and followed.
     tending: Mutex<Tending>,
 }
 
-/// Whether runs are begun here.
+/// Whether this process begins runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tending {
     Open,
@@ -44,29 +44,29 @@ impl Scheduler {
         }
     }
 
-    /// Looks after tasks for as long as the application runs.
+    /// Runs scheduled tasks for as long as the application runs.
     pub(crate) fn begin(self: &Arc<Self>) {
         self.tasks.watch_folder();
         Tender::begin(self);
     }
 
-    /// Begins nothing any more, and lets other processes.
+    /// Stops beginning runs and lets other processes do so.
     pub(crate) async fn let_go(&self) {
         *self.tending.lock().await = Tending::Over;
         let token = self.base.lease.token.clone();
         if let Err(error) = self.base.store.write(move |tx| tx.release_schedule_lease(&token)).await {
-            // A lease that stays is found dead by the next process.
+            // The next process recognises a remaining lease as dead.
             tracing::warn!(%error, "the schedule's lease is not released");
         }
     }
 
-    /// Begins a run that waits: its session is made, and the run stored as begun, in one transaction.
+    /// Begins a waiting run: creates its session and stores the run as begun, in one transaction.
     async fn start_run(&self, plan: &TaskPlan, row: &RunRow, now: Millis) -> Result<(), ApiError> {
         let model = self.sessions.model_or_default(plan.model).await?;
         let folder = session_folder(Path::new(&plan.folder))?;
         let mut run = row.clone();
         run.run.started_at = Some(now);
-        // As the plan is now: it may have changed while the run waited.
+        // From the current plan, which may have changed while the run waited.
         run.budget = plan.budget;
         run.minutes = plan.minutes;
         let kind = Kind::Task { model, run: Box::new(run) };

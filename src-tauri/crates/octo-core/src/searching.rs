@@ -1,4 +1,4 @@
-//! The providers of web searches the person set up: settings in the store, keys in the keychain, each bound to
+//! The web search providers the person configured: settings in the store, keys in the keychain, each bound to
 //! the host of its provider.
 
 use crate::keys::{KeyRing, Slot};
@@ -11,7 +11,7 @@ use octo_tools::{Engine, Engines};
 use secrecy::SecretString;
 use std::sync::{Mutex, PoisonError};
 
-/// Whose the keys are, beside models.
+/// The keychain owner of the keys, next to models.
 const OWNER: &str = "search";
 
 /// The providers in use.
@@ -25,12 +25,12 @@ impl Searching {
         Self { keys, providers: Mutex::new(providers.clone()) }
     }
 
-    /// Takes stored settings into use.
+    /// Puts stored settings into effect.
     pub fn follow(&self, providers: &SearchProviders) {
         *self.providers.lock().unwrap_or_else(PoisonError::into_inner) = providers.clone();
     }
 
-    /// Stored providers as they are true for this run: a key that was kept for an earlier run only is gone.
+    /// Adapts stored providers to this run: a key kept only for an earlier run is lost.
     pub fn as_of_now(&self, mut providers: SearchProviders) -> SearchProviders {
         for provider in &mut providers.0 {
             let held = host(provider.kind).is_some_and(|host| self.keys.holds(OWNER, &host, Slot::Key));
@@ -41,7 +41,7 @@ impl Searching {
         providers
     }
 
-    /// Reads a draft into a provider, its key put away. Nothing else is stored yet.
+    /// Converts a draft into a provider and saves its key. Stores nothing else yet.
     pub async fn accept(&self, draft: SearchProviderDraft) -> Result<SearchProvider, ApiError> {
         let plain = SearchProvider { kind: draft.kind, key: KeyState::Missing, address: None };
         match draft.kind {
@@ -59,14 +59,14 @@ impl Searching {
             }
             SearchProviderKind::Searxng => {
                 let address = draft.address.unwrap_or_default().trim().trim_end_matches('/').to_owned();
-                // What it says must not repeat a password.
+                // The error must not repeat a password.
                 host_of(&address).map_err(|_| ApiError::new("search.address_wrong"))?;
                 Ok(SearchProvider { address: Some(address), ..plain })
             }
         }
     }
 
-    /// Forgets a provider's key. There being none is no error.
+    /// Forgets a provider's key. A missing key is not an error.
     pub async fn forget(&self, kind: SearchProviderKind) -> Result<(), ApiError> {
         match host(kind) {
             Some(host) => self.keys.forget(OWNER, &host, Slot::Key).await,
@@ -74,10 +74,10 @@ impl Searching {
         }
     }
 
-    /// The keys of all providers.
+    /// Returns the keys of all providers.
     ///
     /// # Errors
-    /// `key.not_read`: who cannot know the keys cannot leave them out of an export.
+    /// `key.not_read`: unreadable keys cannot be removed from an export.
     pub async fn secrets(&self) -> Result<Vec<SecretString>, ApiError> {
         let mut secrets = Vec::new();
         for provider in self.providers().0 {
@@ -93,7 +93,7 @@ impl Searching {
         self.as_of_now(providers)
     }
 
-    /// Where a provider's key is; none where there is no key.
+    /// Returns where a provider's key is stored, or `None` without a key.
     fn state(&self, kind: SearchProviderKind) -> Option<KeyState> {
         let known = self.providers().0.into_iter().find(|provider| provider.kind == kind)?;
         (known.key != KeyState::Missing).then_some(known.key)
@@ -129,7 +129,7 @@ impl Engines for Searching {
     }
 }
 
-/// What a provider's key is bound to; none for a provider that takes no key.
+/// Returns the host a provider's key is bound to, or `None` if the provider takes no key.
 fn host(kind: SearchProviderKind) -> Option<String> {
     match kind {
         SearchProviderKind::Brave | SearchProviderKind::Tavily => {
@@ -139,7 +139,7 @@ fn host(kind: SearchProviderKind) -> Option<String> {
     }
 }
 
-/// Puts a provider where its kind was, or last.
+/// Replaces the provider of the same kind, or appends it.
 pub(crate) fn put(providers: &mut SearchProviders, provider: SearchProvider) {
     match providers.0.iter_mut().find(|known| known.kind == provider.kind) {
         Some(known) => *known = provider,
@@ -147,7 +147,7 @@ pub(crate) fn put(providers: &mut SearchProviders, provider: SearchProvider) {
     }
 }
 
-/// Puts the named ones first, in that order.
+/// Moves the named ones to the front, in that order.
 pub(crate) fn order(providers: &mut SearchProviders, order: &[SearchProviderKind]) {
     let place = |kind| order.iter().position(|named| *named == kind).unwrap_or(order.len());
     providers.0.sort_by_key(|provider| place(provider.kind));

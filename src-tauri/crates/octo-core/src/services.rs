@@ -31,7 +31,7 @@ pub(crate) struct Services {
     pub searching: Arc<Searching>,
     /// The attachment to the person's browser.
     pub browser: HomeBrowser,
-    /// Reads documents in processes of their own.
+    /// Reads documents in separate processes.
     pub documents: Reader,
     pub login: LoginEnvironment,
     /// The person's own rules.
@@ -40,9 +40,9 @@ pub(crate) struct Services {
     pub library: Library,
     pub trash: HomeTrash,
     pub time: TimeMachine,
-    /// Tasks that run at their time.
+    /// Scheduled tasks.
     pub tasks: Tasks,
-    /// The chat services a person can write to Octo through.
+    /// The chat services through which a person can write to Octo.
     pub chats: Arc<Chats>,
 }
 
@@ -52,14 +52,14 @@ impl Services {
         self.tasks.schedule()
     }
 
-    /// The tools as they are now.
+    /// Returns the current tools as a row.
     pub fn toolset_row(&self) -> Result<ToolsetRow, ApiError> {
         let tools_json = serde_json::to_string(&self.toolset.definitions())
             .map_err(|error| ApiError::new("internal").detail(error))?;
         Ok(ToolsetRow { hash: self.toolset.hash(), version: self.toolset.version(), tools_json })
     }
 
-    /// The person's hooks, for a session in this folder.
+    /// Returns the person's hooks for a session in this folder.
     pub fn hooks(&self, base: &Base, folder: PathBuf) -> Hooks {
         Hooks {
             file: base.paths.hooks(),

@@ -1,8 +1,8 @@
-//! A session: one actor that owns its state by value and takes everything that touches it as messages.
+//! A session: an actor that owns its state by value and receives everything that affects it as messages.
 //!
-//! The actor is split along what it does: [`state`] holds and commits, [`turns`] drives the turn machine,
-//! [`model_call`] and [`calls`] perform its actions, [`questions`] takes answers, [`inbox`] takes requests
-//! and [`restore`] goes on after a restart.
+//! The actor is split by responsibility: [`state`] owns and commits the state, [`turns`] drives the turn
+//! machine, [`model_call`] and [`calls`] perform its actions, [`questions`] takes answers, [`inbox`] takes
+//! requests and [`restore`] resumes after a restart.
 
 mod actor;
 mod after;
@@ -69,83 +69,84 @@ use stop_signal::StopSignal;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// How a session is spoken to. Cheap to clone; the actor ends with the application.
+/// A handle for sending requests to a session. Cheap to clone; the actor ends with the application.
 #[derive(Clone)]
 pub(crate) struct SessionHandle {
     inbox: mpsc::UnboundedSender<Inbox>,
     live: Live,
     stop: StopSignal,
-    /// Whoever asks something waits in this line, so that what comes first is taken first.
+    /// Queue of the callers, so that requests are taken in order of arrival.
     line: Arc<tokio::sync::Mutex<()>>,
     ended: CancellationToken,
 }
 
-/// A place in the line of those who ask a session something: nobody behind it gets ahead.
+/// A place in the queue of a session's callers: no later caller overtakes it.
 pub(crate) struct Place(tokio::sync::OwnedMutexGuard<()>);
 
-/// What reaches the actor.
+/// A message to the actor.
 pub(crate) enum Inbox {
-    /// A client asks.
+    /// A client's request.
     Ask(Ask),
-    /// The skills as they are, before a message of the person's.
+    /// The current skills, sent before a message of the person.
     Shelf(Arc<Shelf>),
-    /// A job of the actor reports. Jobs of an earlier turn are told apart by what they name.
+    /// A report of one of the actor's jobs. Reports from jobs of an earlier turn are recognised by their ids.
     Report(Box<Report>),
-    /// The application ends: let go of everything, keep it for the next start.
+    /// The application ends: release everything and keep it for the next start.
     Shutdown(tokio::sync::oneshot::Sender<()>),
-    /// The same, where nobody has worked here for so long and nothing goes on.
+    /// The same, if the session has been idle for this long and nothing is running.
     Rest(Duration, tokio::sync::oneshot::Sender<resting::Answer>),
 }
 
-/// What a job reports.
+/// A report of a job.
 #[expect(clippy::large_enum_variant, reason = "a report is boxed on its way")]
 pub(crate) enum Report {
-    /// Of a model call.
+    /// Progress of a model call.
     Model(model_call::Progress),
-    /// Of the pause before a model call is tried again.
+    /// The pause before a retry of a model call is over.
     RetryDue(model_call::Attempt),
     /// A call was prepared.
     Prepared(calls::PreparedReport),
-    /// A waiting call was looked at again.
+    /// A waiting call was checked again.
     LookedAgain(questions::SecondLook),
     /// A call ended.
     CallEnded(calls::EndedReport),
-    /// What was spent before a model call.
+    /// The spending before a model call.
     Budget(before_call::BudgetReport),
-    /// Of a call beside the conversation.
+    /// Progress of a side call.
     Beside(side_call::SideProgress),
-    /// Summed-up messages were written out.
+    /// Summarised messages were written out.
     Archived(compacting::ArchiveReport),
-    /// A turn finished and nothing waits: what comes after it may begin.
+    /// A turn finished and nothing waits: the look back at it may begin.
     Over(after::FinishedTurn),
-    /// What came after a turn is done with.
+    /// The look back at a turn is over.
     LookedBack(after::LookedBack),
     /// A turn finished and nothing waits: the next message may be guessed.
     Finished(octo_protocol::TurnId),
-    /// Nobody has worked here for a while, in the pause of this number.
+    /// The session has been idle for a while, in the pause with this number.
     Idle(u64),
-    /// What becomes of a command in the background.
+    /// News of a background command.
     Command(octo_shell::News),
-    /// Ends of commands were gathered while no turn ran.
+    /// Ends of commands were gathered while no turn was running.
     Wake,
-    /// Whatever still runs of this turn after Stop is given up.
+    /// The time limit after Stop is over: give up everything of this turn that still runs.
     StopOverdue(octo_protocol::TurnId),
-    /// The task of a turn ended.
+    /// The time-machine step of a turn ended.
     Settled,
-    /// Files are as at another task, or could not be.
+    /// A restore of files ended, successfully or not.
     Arrived(journey::Arrival),
-    /// How far a sub-agent is.
+    /// Progress of a sub-agent.
     Child(sub_agent::ChildReport),
-    /// A sub-agent begins.
+    /// A sub-agent begins and asks for its parent's state.
     ParentQuery(sub_agent::ParentQuery),
-    /// The present state has a name.
+    /// A checkpoint was named.
     Named(journey::Named),
-    /// This turn has its place among those that work at once.
+    /// This turn has its permit.
     Admitted(octo_protocol::TurnId),
 }
 
 impl SessionHandle {
-    /// Starts the actor of a stored session. Fails when it is not there or another Octo uses it.
+    /// Starts the actor of a stored session. Fails if the session does not exist or another Octo process uses
+    /// it.
     async fn open(runtime: Arc<Runtime>, id: SessionId) -> Result<Self, ApiError> {
         let live = Live::new(id, runtime.deltas.clone());
         let (inbox, receiver) = mpsc::unbounded_channel();
@@ -153,7 +154,7 @@ impl SessionHandle {
         let actor = Actor::new(inbox.clone(), stop.clone());
         let session = Session::load(runtime, id, live.clone(), actor).await?;
         let ended = CancellationToken::new();
-        // Told also when the actor breaks, so that nobody waits for it for ever.
+        // The guard also signals a panic of the actor, so no caller waits forever.
         let end = ended.clone().drop_guard();
         tokio::spawn(async move {
             run(session, receiver).await;
@@ -162,17 +163,17 @@ impl SessionHandle {
         Ok(Self { inbox, live, stop, line: Arc::default(), ended })
     }
 
-    /// Whether the actor still takes messages.
+    /// Whether the actor still accepts messages.
     pub(crate) fn is_open(&self) -> bool {
         !self.inbox.is_closed()
     }
 
-    /// Waits until the actor has let go of everything.
+    /// Waits until the actor has released everything.
     pub(crate) async fn ended(&self) {
         self.ended.cancelled().await;
     }
 
-    /// What streams now.
+    /// Returns the session's current streams.
     pub(crate) fn live(&self) -> &Live {
         &self.live
     }
@@ -183,12 +184,12 @@ impl SessionHandle {
         self.ask_from(place, ask).await
     }
 
-    /// Takes a place in the line, for what must be found out before it can be asked.
+    /// Takes a place in the queue, for callers that must look something up before they send a request.
     pub(crate) async fn queue(&self) -> Place {
         Place(Arc::clone(&self.line).lock_owned().await)
     }
 
-    /// Sends a request from a place in the line, which is free then, and waits for its reply.
+    /// Sends a request from a place in the queue, releases the place and waits for the reply.
     pub(crate) async fn ask_from<T>(
         &self,
         place: Place,
@@ -202,13 +203,14 @@ impl SessionHandle {
         answer.await.map_err(|_| gone())?
     }
 
-    /// Gives it the skills as they are now: with the next message its model is told of those it does not know.
+    /// Passes the current skills to the session: with the next message its model learns of those it does not
+    /// know.
     pub(crate) fn shelve(&self, shelf: Arc<Shelf>) {
-        // A session that is gone needs none.
+        // A closed session needs no skills.
         let _gone = self.inbox.send(Inbox::Shelf(shelf));
     }
 
-    /// Stops the turn that runs, if one does.
+    /// Stops the running turn, if there is one.
     pub(crate) async fn stop(&self) -> Result<(), ApiError> {
         self.stop.press();
         self.ask(Ask::Stop).await
@@ -218,7 +220,7 @@ impl SessionHandle {
     pub(crate) async fn shut_down(&self) {
         self.stop.close();
         let (done, ended) = tokio::sync::oneshot::channel();
-        // One that ends by itself just now is waited for as well: what it holds is given back by then.
+        // An actor that is ending on its own is waited for as well: afterwards everything it owned is released.
         if self.inbox.send(Inbox::Shutdown(done)).is_err() || ended.await.is_err() {
             self.ended().await;
         }
@@ -246,13 +248,13 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
             Inbox::Shutdown(done) => {
                 inbox.close();
                 session.let_go(retry).await;
-                // Nobody waiting for the end is no fault.
+                // It is not an error if the caller no longer waits.
                 let _nobody = done.send(());
                 return;
             }
             Inbox::Rest(after, reply) => {
                 let answer = session.may_rest(used.elapsed(), after);
-                // Where nobody waits for the answer any more, somebody else may be about to ask something.
+                // If the caller no longer waits for the answer, another caller may be about to send a request.
                 if reply.send(answer).is_ok() && answer == resting::Answer::Rests {
                     inbox.close();
                     session.let_go(retry).await;
@@ -269,8 +271,8 @@ async fn run(mut session: Session, mut inbox: mpsc::UnboundedReceiver<Inbox>) {
             broken => broken,
         };
         if let Err(error) = outcome {
-            // What is in the store is whole; what could not be stored did not happen. The next opening
-            // of the session goes on from the store.
+            // The store is consistent; anything that could not be stored did not happen. The session resumes
+            // from the store when it is opened next.
             tracing::error!(session = %session.id(), %error, "session stopped: it could not be stored");
             inbox.close();
             session.fault(error, retry).await;

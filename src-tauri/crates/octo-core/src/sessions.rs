@@ -18,14 +18,14 @@ use octo_tools::SkillWish;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::Mutex;
 
-/// The shortest between two looks for sessions nobody works in.
+/// Minimum time between two searches for idle sessions.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 /// The sessions of a home. Clones are one.
 #[derive(Clone)]
 pub(crate) struct Sessions {
     runtime: Arc<Runtime>,
-    /// Held while something interrupted is ended in a session that is not open.
+    /// Locked while interrupted work is completed in a session that is not open.
     mending: Arc<Mutex<()>>,
 }
 
@@ -44,8 +44,8 @@ impl Sessions {
         self.runtime.open_session(id).await
     }
 
-    /// Goes on with the turns that a crash or a shutdown of a process of this kind left open. One that
-    /// cannot be gone on with is left for when it is opened.
+    /// Resumes the turns that a crash or a shutdown of a process of this kind left open. A turn that cannot be
+    /// resumed is left until its session is opened.
     pub(crate) async fn resume(&self) -> Result<(), ApiError> {
         let base = &self.runtime.base;
         for source in resumes_at_start(base.config.source) {
@@ -60,7 +60,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Lets sessions rest that nobody works in, for as long as the application runs.
+    /// Lets idle sessions rest, for as long as the application runs.
     pub(crate) fn tend_idle(&self) {
         let (weak, base) = (Arc::downgrade(&self.runtime), &self.runtime.base);
         let (closing, idle_after) = (base.closing.clone(), base.config.idle_after);
@@ -101,7 +101,7 @@ impl Sessions {
         }
     }
 
-    /// Sends what the person typed: a message, a built-in command, or a skill by its slash.
+    /// Sends the person's text: a message, a built-in command, or a skill called by a slash command.
     pub(crate) async fn send(&self, session: SessionId, said: UserMessage) -> Result<Sent, ApiError> {
         let handle = self.open(session).await?;
         if said.is_from_window() {
@@ -126,7 +126,7 @@ impl Sessions {
                 let typed = said.sendable()?;
                 handle.ask_from(place, |reply| Ask::Invoke(typed, wish, reply)).await
             }
-            // Answered here: no model is asked about a slip of the pen.
+            // Answered here: a typing error is not worth a model call.
             Err(why) => handle.ask_from(place, |reply| Ask::Note(why, reply)).await,
         }
     }

@@ -6,7 +6,7 @@ use octo_store::{StoreError, Tx};
 use std::{path::Path, sync::Arc};
 use tokio::sync::Mutex;
 
-/// How many folders are remembered.
+/// Number of folders remembered.
 const RECENT_FOLDERS: usize = 10;
 
 /// The settings of a home, stored and in use. Clones are one.
@@ -29,7 +29,7 @@ impl LiveSettings {
         }
     }
 
-    /// Settings, models and the keychain's state, as of the topic's number.
+    /// Returns settings, models and the keychain's state, as of the topic's number.
     pub(crate) async fn snapshot(&self) -> Result<(u64, SettingsSnapshot), ApiError> {
         let state = self.base.store.read(|reader| reader.settings_state()).await?;
         let keychain = self.services.models.keys().state();
@@ -43,14 +43,14 @@ impl LiveSettings {
         ))
     }
 
-    /// Changes settings (and models with them) in one transaction and tells everyone.
+    /// Changes settings (and models with them) in one transaction and notifies everyone.
     pub(crate) async fn change(
         &self,
         change: impl FnOnce(&mut Tx<'_>, &mut Settings) -> Result<(), StoreError> + Send + 'static,
     ) -> Result<(), ApiError> {
         let keychain = self.services.models.keys().state();
         let services = Arc::clone(&self.services);
-        // What is in use afterwards must be what was stored last.
+        // The settings in use afterwards must be those stored last.
         let _in_order = self.changing.lock().await;
         let written = self.base.store.write(move |tx| {
             let mut settings = tx.settings()?;
@@ -81,7 +81,7 @@ impl LiveSettings {
         Ok(())
     }
 
-    /// Puts a folder first among those used lately.
+    /// Puts a folder first among the recent ones.
     pub(crate) async fn remember_folder(&self, folder: &Path) -> Result<(), ApiError> {
         let folder = folder.display().to_string();
         self.change(move |_, settings| {
@@ -94,7 +94,7 @@ impl LiveSettings {
     }
 }
 
-/// Stored settings as they are true for this run.
+/// Adapts stored settings to this run.
 fn as_of_now(services: &Services, settings: Settings) -> Settings {
     Settings {
         search: services.searching.as_of_now(settings.search.clone()),

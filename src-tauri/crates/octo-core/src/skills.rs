@@ -1,19 +1,20 @@
-//! Where skills come from, as the core asks for them.
+//! The core's interface to the source of skills.
 //!
-//! Finding, reading and expanding skills is not the core's business; what becomes of one that was invoked is.
+//! Finding, reading and expanding skills is not the core's business; the handling of an invoked skill is.
 
 use futures::future::BoxFuture;
 use octo_protocol::{Effort, Profile, SessionId};
 use octo_tools::DeskLeave;
 use std::{path::PathBuf, sync::Arc};
 
-/// Knows the skills of a home and of the folders worked in.
+/// Provides the skills of a home and of the folders in use.
 pub trait SkillSource: Send + Sync {
-    /// What is known of a skill. Cheap, and nothing of the skill runs: it is asked before every invocation, also of one
-    /// that then does not happen.
+    /// Returns the facts about a skill. Cheap, and runs nothing of the skill: it is called before every
+    /// invocation, including those that then do not happen.
     fn find(&self, ask: SkillAsk) -> BoxFuture<'static, Result<SkillCard, SkillError>>;
 
-    /// The skill, expanded for its task, with what `commands` says in the places of those in its text.
+    /// Returns the skill expanded for its task, with the output of `commands` in the places of the commands in
+    /// its text.
     fn load(
         &self,
         ask: SkillAsk,
@@ -21,115 +22,116 @@ pub trait SkillSource: Send + Sync {
     ) -> BoxFuture<'static, Result<Loaded, SkillError>>;
 }
 
-/// Runs commands that stand in a skill's instructions, as far as they may be.
+/// Runs the commands in a skill's instructions that are allowed to run.
 pub trait SkillCommands: Send + Sync {
-    /// What becomes of each, in order.
+    /// Returns the outcome of each, in order.
     fn run(&self, lines: Vec<String>) -> BoxFuture<'_, Vec<CommandEnd>>;
 }
 
-/// What became of a command in a skill's instructions. The words are for the model.
+/// The outcome of a command in a skill's instructions. The words are for the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandEnd {
-    /// It ran: what it said.
+    /// It ran; this is its output.
     Ran(String),
-    /// It was left to the model: why.
+    /// It was left to the model for this reason.
     Left(String),
 }
 
-/// Which skill is asked for, where and what for.
+/// A request for a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillAsk {
-    /// Its name, as it was written.
+    /// Its name as written.
     pub name: String,
-    /// What it is to do: its arguments.
+    /// Its task: the arguments.
     pub task: String,
-    /// The folder of the session that asks, absolute.
+    /// The folder of the requesting session, absolute.
     pub folder: PathBuf,
-    /// The session that asks.
+    /// The requesting session.
     pub session: SessionId,
-    /// Its profile: some skills are for one alone.
+    /// The session's profile: some skills are limited to one.
     pub profile: Profile,
 }
 
-/// What is known of a skill.
+/// The facts about a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkillCard {
     /// Its own name.
     pub name: String,
-    /// Where it comes from, in a word or two for the person.
+    /// Its origin, in a word or two for the person.
     pub label: String,
-    /// What invoking it does.
+    /// The effect of invoking it.
     pub manner: Manner,
 }
 
-/// What invoking a skill does.
+/// The effect of invoking a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
     /// Its instructions go into the conversation.
     Inline,
-    /// A sub-agent works by them.
+    /// A sub-agent follows them.
     Fork,
 }
 
-/// A skill that was read for a task.
+/// A skill expanded for a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loaded {
     /// Its instructions go into the conversation.
     Inline {
-        /// They, Markdown.
+        /// The instructions, as Markdown.
         instructions: String,
         /// The commands in them that ran.
         ran: Vec<String>,
     },
-    /// A sub-agent works by them.
+    /// A sub-agent follows them.
     Fork(Fork),
 }
 
-/// How a sub-agent is to work.
+/// The specification of a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fork {
-    /// By what instructions, Markdown.
+    /// Its instructions, as Markdown.
     pub instructions: String,
     /// The commands in them that ran.
     pub ran: Vec<String>,
-    /// Tools it may not use, by any name they are known by. What no sub-agent may use need not be among them.
+    /// Tools it may not use, by any of their names. Tools no sub-agent may use need not be listed.
     pub forbidden_tools: Vec<String>,
-    /// On which model.
+    /// The model it uses.
     pub model: ForkModel,
-    /// How much it thinks, on a model of its own. On its parent's it thinks as that does: a cache holds for one effort.
+    /// Its reasoning effort on a model of its own. On its parent's model it uses the parent's effort, because a
+    /// cache is valid for one effort.
     pub effort: Option<Effort>,
-    /// What it may do at Octo's desk without asking: something for skills that came with Octo alone.
+    /// The builtin commands it may run without asking; only for bundled skills.
     pub leave: DeskLeave,
 }
 
-/// On which model a sub-agent works.
+/// The model of a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ForkModel {
-    /// Its parent's. It then begins with its parent's conversation, which that model's cache holds.
+    /// Its parent's. It then begins with its parent's conversation, which this model's cache contains.
     Same,
-    /// The one for small tasks; its parent's where there is none.
+    /// The model for small tasks; its parent's if there is no such model.
     Light,
-    /// The connected one of this name.
+    /// The connected model with this name.
     Named(String),
 }
 
-/// Why a skill cannot be had. The words are for the model.
+/// Why a skill is unavailable. The words are for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SkillError {
-    /// There is none of this name.
+    /// No skill has this name.
     #[error("There is no skill {name:?}.{}", meant(near))]
     Unknown {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// Names near it, best first.
+        /// Similar names, best first.
         near: Vec<String>,
     },
-    /// It is there and cannot be used: switched off, not accepted, broken.
+    /// It exists and cannot be used: switched off, not accepted, broken.
     #[error("The skill {name} cannot be used: {why}")]
     Unusable {
         /// Its name.
         name: String,
-        /// Why, and what would help.
+        /// The reason and a remedy.
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Slash commands: one parser for the window, the headless form and whatever else sends messages.
+//! Slash commands: one parser for the window, the headless form and all other senders of messages.
 
 use octo_protocol::{ApiError, Block, CommandInfo, Mode};
 
@@ -11,11 +11,11 @@ pub(crate) enum Command {
     Help,
     /// Stop the running turn.
     Stop,
-    /// Try the last step again.
+    /// Retry the last step.
     Retry,
-    /// Go to the task before the last one.
+    /// Undo the last turn.
     Undo,
-    /// Go to the task that was undone last.
+    /// Redo the turn that was undone last.
     Redo,
     /// Change or show the model.
     Model(Option<String>),
@@ -27,7 +27,7 @@ pub(crate) enum Command {
     Rename(String),
 }
 
-/// What a text is.
+/// The meaning of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parsed {
     /// A message for the model.
@@ -39,11 +39,11 @@ pub(crate) enum Parsed {
         /// The command's name.
         name: &'static str,
     },
-    /// It looks like a command, but there is none of that name.
+    /// It looks like a command but has an unknown name.
     Unknown {
-        /// What was typed, without the slash.
+        /// The typed text without the slash.
         name: String,
-        /// Names that are near, best first.
+        /// Similar names, best first.
         near: Vec<&'static str>,
     },
 }
@@ -62,7 +62,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("help", ""),
 ];
 
-/// The commands, for menus.
+/// Returns the commands for menus.
 pub(crate) fn commands() -> Vec<CommandInfo> {
     COMMANDS
         .iter()
@@ -76,8 +76,8 @@ pub(crate) fn commands() -> Vec<CommandInfo> {
         .collect()
 }
 
-/// Reads a message. Only a message that is one text block can be a command: with a picture or a file it
-/// is meant for the model.
+/// Parses a message. Only a message with a single text block can be a command: with a picture or a file it is
+/// meant for the model.
 pub(crate) fn parse(blocks: &[Block]) -> Parsed {
     match blocks {
         [Block::Text { text }] => parse_text(text),
@@ -86,13 +86,13 @@ pub(crate) fn parse(blocks: &[Block]) -> Parsed {
 }
 
 fn parse_text(text: &str) -> Parsed {
-    // A full-width slash is what a Chinese keyboard gives.
+    // Chinese keyboards produce a full-width slash.
     let Some(rest) = text.trim().strip_prefix(['/', '／']) else { return Parsed::Message };
     let (name, argument) = match rest.split_once(char::is_whitespace) {
         Some((name, argument)) => (name, argument.trim()),
         None => (rest, ""),
     };
-    // A path ("/etc/hosts is …") or a lone slash is no command.
+    // A path ("/etc/hosts is …") or a lone slash is not a command.
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
     if !is_name {
         return Parsed::Message;
@@ -120,7 +120,7 @@ fn parse_text(text: &str) -> Parsed {
     }
 }
 
-/// The answer to a command that is none, with names that are near.
+/// Returns the reply to an unknown command, with similar names.
 pub(crate) fn unknown(name: String, near: &[&str]) -> ApiError {
     if near.is_empty() {
         return ApiError::new("command.unknown").arg("name", name);
@@ -139,7 +139,7 @@ fn near(name: &str) -> Vec<&'static str> {
     ranked.into_iter().take(3).map(|(_, known)| known).collect()
 }
 
-/// How many single-letter changes lie between two words.
+/// Returns the number of single-letter edits between two words.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,7 +1,7 @@
-//! What a client that watches a topic receives.
+//! The updates a client receives for a topic.
 //!
-//! One forwarder per subscription merges adjacent deltas for about [`MERGE`], sends batches, and after a
-//! lag or a gap sends a fresh snapshot instead of a hole. It never makes the agent wait.
+//! One forwarder per subscription merges adjacent deltas for about [`MERGE`], sends batches, and after a lag or
+//! a gap sends a fresh snapshot. It never makes the agent wait.
 
 use crate::{browsing, topics::Topics, troubles::News};
 use octo_protocol::{
@@ -14,34 +14,34 @@ use tokio::sync::{
     mpsc, watch,
 };
 
-/// For how long deltas are merged: about two frames, which the eye does not see.
+/// How long deltas are merged: about two frames, imperceptible to the eye.
 const MERGE: Duration = Duration::from_millis(30);
-/// For how long changes of what runs are gathered: one step of an agent is several.
+/// How long changes of the running work are gathered: one step of an agent causes several.
 const GATHER: Duration = Duration::from_millis(100);
-/// How long until what could not be looked up is looked up again.
+/// Delay before a failed lookup is repeated.
 const AGAIN: Duration = Duration::from_secs(1);
-/// Events of another process that are read at once.
+/// Maximum number of another process's events read at once.
 const CATCH_UP: u32 = 500;
-/// Batches a client may leave unread before the forwarder waits for it; further events collect meanwhile
-/// in the broadcast, and a lag there ends in a snapshot.
+/// Number of batches a client may leave unread before the forwarder waits for it; further events collect in the
+/// broadcast meanwhile, and a lag there ends in a snapshot.
 const BATCHES: usize = 64;
 
-/// The updates of a topic, in batches. The first batch is a snapshot. Dropping it ends the subscription.
+/// The updates of a topic, in batches. The first batch is a snapshot. Dropping this ends the subscription.
 #[derive(Debug)]
 pub struct Subscription {
     batches: mpsc::Receiver<Vec<Update>>,
 }
 
 impl Subscription {
-    /// The next batch; none when the topic's subject is gone or Octo ended.
+    /// Returns the next batch, or `None` if the topic's subject is deleted or Octo has ended.
     pub async fn next(&mut self) -> Option<Vec<Update>> {
         self.batches.recv().await
     }
 }
 
-/// Starts a subscription. Fails when the topic's subject is not there.
+/// Starts a subscription. Fails if the topic's subject does not exist.
 pub(crate) async fn subscribe(topics: Topics, topic: Topic) -> Result<Subscription, ApiError> {
-    // Subscribed before the snapshot is read: nothing can fall between the two.
+    // Subscribed before the snapshot is read, so nothing is lost between the two.
     let mut forwarder = Forwarder {
         events: topics.base.store.published(),
         deltas: topics.runtime.deltas.subscribe(),
@@ -89,7 +89,7 @@ enum Flow {
 }
 
 impl Forwarder {
-    /// A snapshot, and what is the matter at present.
+    /// Reads a snapshot, and the current faults.
     async fn begin(&mut self) -> Result<Vec<Update>, ApiError> {
         let mut batch = vec![self.snapshot().await?];
         self.push_troubles(&mut batch);
@@ -144,7 +144,7 @@ impl Forwarder {
                 },
             };
             let mut over = matches!(flow, Flow::Over);
-            // Text is gathered for a moment; anything else goes at once, with what is there already.
+            // Text is gathered for a moment; any other update is sent at once, with the gathered text.
             let gather =
                 !batch.is_empty() && batch.iter().all(|update| matches!(update, Update::Delta { .. }));
             if gather && !over {
@@ -305,12 +305,12 @@ impl Forwarder {
         }
     }
 
-    /// Takes what another process stored of the topic. What this one stored and has not sent yet is among it, and not
-    /// taken again.
+    /// Takes another process's stored changes to the topic. Changes of this process that are not sent yet are
+    /// among them and are not taken again.
     async fn catch_up(&mut self, batch: &mut Vec<Update>) -> Flow {
         match self.topic {
             Topic::Session { .. } | Topic::Sessions | Topic::Trash => {}
-            // What these tell is held by each process itself, or not told by events.
+            // Each process keeps this data itself, or no events report it.
             Topic::Settings
             | Topic::Ledger
             | Topic::Browser
@@ -322,7 +322,7 @@ impl Forwarder {
             let (topic, seq) = (self.topic, self.seq);
             let missed = match self.topics.events_since(topic, seq, CATCH_UP).await {
                 Ok(missed) => missed,
-                // The next change is taken with it; a session that was purged is told of by the list.
+                // The next change includes it; the session list reports a purged session.
                 Err(error) => {
                     tracing::warn!(%error, "what another process stored could not be read");
                     return Flow::On;
@@ -340,7 +340,7 @@ impl Forwarder {
         }
     }
 
-    /// What runs, once what belongs to one step has happened.
+    /// Takes the running work, once all changes of one step have happened.
     async fn take_activity(&mut self, batch: &mut Vec<Update>) -> Flow {
         tokio::time::sleep(GATHER).await;
         self.activity.mark_unchanged();
@@ -349,7 +349,7 @@ impl Forwarder {
                 batch.push(Update::Activity { state });
                 Flow::On
             }
-            // Whoever watches keeps what it knew; a store that is closed ends all of this by itself.
+            // Clients keep their last state; a closed store ends the subscription anyway.
             Err(error) => {
                 tracing::warn!(%error, "what runs could not be looked up; it is tried again");
                 tokio::time::sleep(AGAIN).await;
@@ -402,7 +402,7 @@ impl Forwarder {
         batch.extend(told.map(|(session, trouble)| Update::Trouble { session, trouble: Some(trouble) }));
     }
 
-    /// A snapshot in place of everything that was collected.
+    /// Replaces everything collected with a snapshot.
     async fn start_over(&mut self, batch: &mut Vec<Update>) -> Flow {
         self.events = self.events.resubscribe();
         self.deltas = self.deltas.resubscribe();
@@ -423,7 +423,7 @@ impl Forwarder {
     }
 }
 
-/// Adds a delta, to the last one where it continues it.
+/// Adds a delta, appending it to the last one if it continues it.
 fn merge(batch: &mut Vec<Update>, delta: &Delta) {
     if let Some(Update::Delta { delta: last }) = batch.last_mut()
         && last.message == delta.message

@@ -1,21 +1,21 @@
-//! Guessing the person's next message: what is asked, and what of the answer is shown. Pure.
+//! Guessing the person's next message: the request, and the part of the answer that is shown. Pure.
 
 use octo_protocol::{Block, Message, Origin, Todo, TodoStatus};
 
-/// What the guessing model is told it is. No tools, no rules: the smallest prompt that works.
+/// The system prompt of the guessing model. No tools, no rules: the smallest prompt that works.
 pub(crate) const SYSTEM: &str = "You guess what a person will type next in a conversation with an assistant.";
-/// The most tokens a guess may have, with what a model that reasons by itself spends on it.
+/// Maximum tokens of a guess, including the reasoning of models that reason by default.
 pub(crate) const LONGEST_ANSWER: u64 = 400;
-/// Messages that are looked at.
+/// Number of messages considered.
 const MESSAGES: usize = 8;
-/// Characters of a message that are looked at.
+/// Number of characters considered per message.
 const CUT: usize = 400;
-/// Open items of the plan that are looked at.
+/// Number of open plan items considered.
 const TODOS: usize = 6;
-/// The longest guess that is shown, in characters: more is no short line.
+/// Maximum length of a guess that is shown, in characters: a longer one is not a short line.
 const LONGEST: usize = 80;
 
-/// The question. None where nothing was said that could be followed.
+/// Builds the question, or returns `None` if no message could be followed.
 pub(crate) fn question(context: &[Message], todos: &[Todo]) -> Option<String> {
     let said = context.iter().filter_map(|message| {
         let who = match message.meta.origin {
@@ -55,7 +55,7 @@ pub(crate) fn question(context: &[Message], todos: &[Todo]) -> Option<String> {
     ))
 }
 
-/// The guess in an answer; none where the model had none.
+/// Extracts the guess from an answer, or returns `None` if the model had none.
 pub(crate) fn read(answer: &str) -> Option<String> {
     let line = answer.lines().map(str::trim).find(|line| !line.is_empty())?;
     let line = line.strip_prefix("Person:").unwrap_or(line).trim();

@@ -15,9 +15,9 @@ use octo_protocol::{
 };
 use std::sync::Arc;
 
-/// Messages in a session's snapshot; earlier ones come in pages.
+/// Number of messages in a session's snapshot; earlier ones are loaded in pages.
 const SNAPSHOT_MESSAGES: u32 = 200;
-/// Sessions in the list's snapshot; more come in pages.
+/// Number of sessions in the list's snapshot; more are loaded in pages.
 const SNAPSHOT_SESSIONS: u32 = 200;
 
 /// The topics of an application. Clones are one.
@@ -42,7 +42,7 @@ impl Topics {
         }
     }
 
-    /// The state of a topic.
+    /// Returns the state of a topic.
     pub(crate) async fn snapshot(&self, topic: &Topic) -> Result<Snapshot, ApiError> {
         match *topic {
             Topic::Session { id } => Ok(Snapshot::Session(Box::new(self.session(id).await?))),
@@ -66,10 +66,10 @@ impl Topics {
         }
     }
 
-    /// The session as of now, with what streams.
+    /// Returns the current session with its streams.
     pub(crate) async fn session(&self, id: SessionId) -> Result<SessionSnapshot, ApiError> {
-        // What streams is looked at first: a block that ends in between is then in the page as well, and
-        // is left out below; the other way round it could be in neither.
+        // The streams are read first: a block that ends in between is then in the page as well, and is left out
+        // below; in the opposite order it could be in neither.
         let live = self.runtime.open.get(id).await.map(|handle| handle.live().clone());
         let streaming = live.map(|live| live.now()).unwrap_or_default();
         let read = self.runtime.base.store.read(move |reader| reader.snapshot(id, SNAPSHOT_MESSAGES)).await;
@@ -88,13 +88,13 @@ impl Topics {
         Ok(snapshot)
     }
 
-    /// `policy.toml` as of now.
+    /// Returns the current state of `policy.toml`.
     pub(crate) async fn policy(&self) -> Result<PolicyState, ApiError> {
         let services = Arc::clone(&self.services);
         blocking(move || Ok(services.rules.state())).await
     }
 
-    /// The page a session works in now.
+    /// Returns the page a session is working in.
     pub(crate) fn live_page(&self, session: SessionId) -> Option<LivePage> {
         self.services.browser.seated(session)?.live()
     }

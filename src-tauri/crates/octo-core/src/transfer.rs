@@ -1,7 +1,7 @@
-//! Sessions carried away and brought in: as text to read, as a page, or as a file another Octo can read.
+//! Sessions exported and imported: as text, as a page, or as a file another Octo can read.
 //!
-//! An export is made whole in memory before anything is written, so that what the person was told of is what is
-//! written. Secrets are taken out of every text on the way; what cannot be looked through is not exported.
+//! An export is completed in memory before anything is written, so it matches its preview. Secrets are removed
+//! from every text on the way; content that cannot be searched for them is not exported.
 
 mod file;
 mod html;
@@ -26,16 +26,16 @@ use std::{
     sync::Arc,
 };
 
-/// The most bytes of pictures one export holds: more would not be a file one can open or send.
+/// Maximum size of an export's pictures, in bytes: a larger file could not be opened or sent.
 const MOST_PICTURES: usize = 200 * 1024 * 1024;
-/// The longest part of a title in a file's name, in characters.
+/// Maximum length of a title in a file name, in characters.
 const LONGEST_NAME: usize = 60;
 
-/// A session as it is exported.
+/// A session to export.
 pub(crate) struct Outgoing {
     info: SessionInfo,
     page: TranscriptPage,
-    /// What the model sees of it, in order.
+    /// The messages the model sees, in order.
     context: Vec<MessageId>,
     /// The vendor's name of its model.
     model: Option<String>,
@@ -43,7 +43,7 @@ pub(crate) struct Outgoing {
     secrets: Vec<SecretString>,
 }
 
-/// An export that was not written yet.
+/// An unwritten export.
 struct Made {
     name: String,
     bytes: Vec<u8>,
@@ -51,7 +51,7 @@ struct Made {
     secrets: u32,
 }
 
-/// The words of exported texts, in the person's language.
+/// The texts of exports, in the person's language.
 struct Words(octo_protocol::Language);
 
 impl Words {
@@ -61,7 +61,7 @@ impl Words {
 }
 
 impl Outgoing {
-    /// Gathers all of a session.
+    /// Gathers the whole session.
     ///
     /// # Errors
     /// `session.unknown`, `key.not_read`, `export.too_large`.
@@ -93,7 +93,7 @@ impl Outgoing {
         let mut redaction = Redaction::new(&self.secrets)?;
         let title = redaction.text(&self.info.title);
         let all = pieces::of(&self.page, &words, &mut redaction);
-        // Counted once: the file is made of the same texts.
+        // Counted once, because the file consists of the same texts.
         let secrets = redaction.count();
         let shown: Vec<Piece> = all.into_iter().filter(|piece| piece.is_in(form)).collect();
         let parts = pieces::parts(&shown, form, &self.pictures);
@@ -106,7 +106,7 @@ impl Outgoing {
         Ok(Made { name, bytes, parts, secrets })
     }
 
-    /// What an export would hold.
+    /// Returns a preview of the export.
     pub(crate) async fn preview(
         self,
         form: ExportForm,
@@ -121,11 +121,11 @@ impl Outgoing {
         })
     }
 
-    /// Writes an export to a new file that only its owner can read: where there is one of this name already, to one of
-    /// the next free name.
+    /// Writes an export to a new file that only its owner can read. If the name is taken it uses the next free
+    /// one.
     ///
     /// # Errors
-    /// `export.taken` where all names are taken or the place is none, `export.unwritable`.
+    /// `export.taken` if all names are taken or the path is invalid, `export.unwritable`.
     pub(crate) async fn write(
         self,
         form: ExportForm,
@@ -145,7 +145,7 @@ impl Outgoing {
         .await
     }
 
-    /// The folder, profile and model of the session, as a line for a reader.
+    /// Returns the folder, profile and model of the session, as lines for a reader.
     fn about(&self, words: &Words) -> Vec<(String, String)> {
         let mut about = vec![
             (words.say("export.folder"), self.info.folder.clone()),
@@ -160,13 +160,13 @@ impl Outgoing {
     }
 }
 
-/// A moment of this machine's time.
+/// Formats a moment in this machine's time zone.
 fn moment(at: octo_protocol::Millis) -> String {
     let stamp = jiff::Timestamp::from_millisecond(at).unwrap_or_default();
     stamp.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// A file's name that any system takes: letters and digits of the title, the day, and what it is.
+/// Returns a file name valid on any system: letters and digits of the title, the day, and the form.
 fn file_name(title: &str, at: octo_protocol::Millis, form: ExportForm) -> String {
     let words: Vec<String> = title
         .split(|c: char| !c.is_alphanumeric())
@@ -185,10 +185,11 @@ fn file_name(title: &str, at: octo_protocol::Millis, form: ExportForm) -> String
     format!("{name}-{day}.{ending}")
 }
 
-/// How many exports of one name lie in one folder.
+/// Maximum number of exports of one name in a folder.
 const SAME_NAME: u32 = 999;
 
-/// The place itself, or with a number before what the file is; none where all are taken or it is no absolute place.
+/// Returns the path itself, or with a number before its extension; `None` if all are taken or it is not
+/// absolute.
 fn free_name(wanted: &Path) -> Option<PathBuf> {
     let name = wanted.file_name()?.to_str()?;
     let (stem, ending) = name.split_once('.').unwrap_or((name, ""));

@@ -1,8 +1,8 @@
-//! The one trash: the store's entries and the home's content, kept in step.
+//! The single trash: the store's entries and the home's content, kept consistent.
 //!
-//! The content's slips are the truth. [`HomeTrash::take_in`] makes entries of what commands removed, at the start also
-//! after finishing what a kill interrupted; what leaves the trash leaves the disk first and the store after it, so
-//! that a kill in between is put right by the next start.
+//! The content's slips are the source of truth. [`HomeTrash::take_in`] creates entries for the removals of
+//! commands, at the start after completing work interrupted by a kill; entries that leave the trash are removed
+//! first from disk and then from the store, so the next start repairs a kill in between.
 
 mod keep;
 mod out;
@@ -22,22 +22,22 @@ use std::{
 };
 use tokio::sync::Mutex;
 
-/// Entries that are changed in one transaction.
+/// Number of entries changed in one transaction.
 const BATCH: usize = 500;
 
-/// The trash of the home. Cheap to clone; all clones are one.
+/// The trash of the home. Cheap to clone; all clones share it.
 #[derive(Clone)]
 pub(crate) struct HomeTrash {
     store: Store,
     files: Trash,
     home: PathBuf,
-    /// Where the home was before: things are restored to where that is now.
+    /// The home's former locations: things are restored to its present one.
     residence: Residence,
-    /// By which things have their time.
+    /// The clock that decides expiry.
     clock: Arc<dyn Clock>,
-    /// Held while entries are made of content, so that each is made once.
+    /// Locked while entries are created from content, so that each is created once.
     taking_in: Arc<Mutex<()>>,
-    /// Held while things leave for good.
+    /// Locked while things are deleted permanently.
     emptying: Arc<Mutex<()>>,
 }
 
@@ -54,7 +54,7 @@ impl HomeTrash {
         }
     }
 
-    /// Puts what stands in for `rm` where commands find it first.
+    /// Installs the replacement for `rm` first on the search path of commands.
     pub(crate) fn install(&self, remover: &Remover) -> Result<(), ApiError> {
         let installed = match remover {
             Remover::System => return Ok(()),
@@ -68,7 +68,7 @@ impl HomeTrash {
         })
     }
 
-    /// Moves something of the person's into the trash, and makes its entry.
+    /// Moves a file or folder of the person into the trash and creates its entry.
     ///
     /// # Errors
     /// Nothing was changed then.
@@ -85,7 +85,7 @@ impl HomeTrash {
         Ok(id)
     }
 
-    /// What a file of this path is to the person.
+    /// Returns the kind of a file with this path, as the person sees it.
     fn kind_of(&self, path: &Path) -> TrashKind {
         if path.parent().is_some_and(|folder| folder.ends_with(".octo/skills")) {
             return TrashKind::Skill;
@@ -107,7 +107,7 @@ impl HomeTrash {
         }
     }
 
-    /// What becomes of what a session's commands remove.
+    /// Returns the handling of removals by a session's commands.
     pub(crate) fn removals(&self, remover: &Remover) -> Removals {
         match remover {
             Remover::System => Removals::System,
@@ -115,14 +115,14 @@ impl HomeTrash {
         }
     }
 
-    /// [`HomeTrash::take_in`] where nobody can do anything about an error: it is tried again at the next look.
+    /// Runs [`HomeTrash::take_in`] and only logs errors: the next look tries again.
     pub(crate) async fn look(&self, sweep: Sweep) {
         if let Err(error) = self.take_in(sweep).await {
             tracing::warn!(%error, "what was removed is not in the list yet; it is safe in the trash");
         }
     }
 
-    /// Makes entries of what came in.
+    /// Creates entries for new content.
     pub(crate) async fn take_in(&self, sweep: Sweep) -> Result<(), ApiError> {
         let _one_at_a_time = self.taking_in.lock().await;
         let files = self.files.clone();
@@ -195,7 +195,7 @@ fn unreadable(error: std::io::Error) -> ApiError {
     ApiError::new("trash.unreadable").detail(error)
 }
 
-/// Why a file was not restored or removed, for the person.
+/// Explains to the person why a file was not restored or removed.
 fn explained(error: &TrashError) -> ApiError {
     match error {
         TrashError::Taken(present) => ApiError::new("trash.taken").arg("path", present.path.display()),
@@ -211,7 +211,7 @@ fn explained(error: &TrashError) -> ApiError {
 }
 
 impl HomeTrash {
-    /// Lets go of what has had its time, beside whatever else goes on.
+    /// Deletes expired entries in the background.
     pub(crate) fn keep_within(&self, limits: TrashLimits) {
         let trash = self.clone();
         tokio::spawn(async move {

@@ -1,7 +1,7 @@
-//! Sessions that cannot be stored at present, and who is told.
+//! Sessions that currently cannot be stored, and their watchers.
 //!
-//! Such news cannot be events, for events are stored. They are kept here instead, so that whoever begins to
-//! watch later hears of them too.
+//! Such news cannot be events, because events are stored. They are kept here, so that later watchers receive
+//! them too.
 
 use octo_protocol::{ApiError, SessionId, Trouble, TroubleStage};
 use std::{
@@ -10,13 +10,13 @@ use std::{
 };
 use tokio::sync::broadcast;
 
-/// A session, and what is the matter with it; none once it is over.
+/// A session and its fault; `None` once it is over.
 pub(crate) type News = (SessionId, Option<Trouble>);
 
-/// News a slow watcher may fall behind; each session has at most a few.
+/// Capacity of the news channel; each session has at most a few items.
 const NEWS: usize = 64;
 
-/// What is the matter with which session.
+/// The faults of sessions.
 pub(crate) struct Troubles {
     known: Mutex<HashMap<SessionId, Trouble>>,
     news: broadcast::Sender<News>,
@@ -27,29 +27,29 @@ impl Troubles {
         Self { known: Mutex::default(), news: broadcast::channel(NEWS).0 }
     }
 
-    /// The session cannot be stored.
+    /// Records that the session cannot be stored.
     pub(crate) fn begin(&self, session: SessionId, error: ApiError, stage: TroubleStage) {
         let trouble = Trouble { error, stage };
         let before = self.known().insert(session, trouble.clone());
         if before.as_ref() != Some(&trouble) {
-            // Nobody watching is no fault.
+            // It is not an error if no client is watching.
             let _nobody = self.news.send((session, Some(trouble)));
         }
     }
 
-    /// The session can be stored, or is gone.
+    /// Records that the session can be stored or no longer exists.
     pub(crate) fn over(&self, session: SessionId) {
         if self.known().remove(&session).is_some() {
             let _nobody = self.news.send((session, None));
         }
     }
 
-    /// All there is.
+    /// Returns all current faults.
     pub(crate) fn all(&self) -> Vec<(SessionId, Trouble)> {
         self.known().iter().map(|(session, trouble)| (*session, trouble.clone())).collect()
     }
 
-    /// News from now on.
+    /// Subscribes to the news.
     pub(crate) fn watch(&self) -> broadcast::Receiver<News> {
         self.news.subscribe()
     }

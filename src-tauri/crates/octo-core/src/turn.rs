@@ -1,16 +1,15 @@
-//! The turn machine: what the agent does next, as a pure function of what happened.
+//! The turn machine: the agent's next action as a pure function of the past.
 //!
-//! [`Turn::on`] takes an [`Input`] and answers with [`Action`]s; it knows no clock, no I/O and no async,
-//! so the whole agent loop is tested as a table. The session actor performs the actions and feeds what
-//! came of them back.
+//! [`Turn::on`] takes an [`Input`] and answers with [`Action`]s; it knows no clock, no I/O and no async, so the
+//! whole agent loop is tested as a table. The session actor performs the actions and feeds the results back.
 //!
 //! A turn alternates between *thinking* (one model call) and *acting* (the calls of one model message, a
-//! [`Batch`]). It holds to these rules, which its property tests check:
+//! [`Batch`]). It follows these rules, which its property tests check:
 //!
-//! * every tool call gets exactly one result, a stopped one too;
-//! * no model call is made while a result is owed;
+//! * every tool call gets exactly one result, including a stopped one;
+//! * no model call is made while a result is missing;
 //! * after a stop only results for open calls and the end of the turn follow;
-//! * model calls and repeated identical calls per turn are bounded.
+//! * model calls and repeated identical calls per turn are limited.
 
 mod batch;
 #[cfg(test)]
@@ -21,16 +20,16 @@ pub use batch::{Order, Settle};
 use octo_protocol::{CallId, ToolCall};
 use std::collections::HashMap;
 
-/// How far a turn may go by itself.
+/// The limits of an autonomous turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Model calls in one turn. Real tasks stay well below; a runaway does not.
+    /// Model calls in one turn. Real work stays well below; a runaway does not.
     pub model_calls: u32,
-    /// How often the very same call may be made in one turn before it is refused.
+    /// How many times the identical call may be made in one turn before it is refused.
     pub same_call: u32,
     /// Refused repetitions after which the turn ends.
     pub refusals: u32,
-    /// Answers in a row that may reach the output limit.
+    /// Maximum number of consecutive answers that reach the output limit.
     pub truncations: u32,
 }
 
@@ -40,7 +39,7 @@ impl Default for Limits {
     }
 }
 
-/// One turn's state. Never stored: [`Turn::restore`] rebuilds it from what is.
+/// The state of one turn. Never stored: [`Turn::restore`] rebuilds it from the store.
 #[derive(Clone, Debug)]
 pub struct Turn {
     phase: Phase,
@@ -54,17 +53,17 @@ pub struct Turn {
 
 #[derive(Clone, Debug)]
 enum Phase {
-    /// Made, not begun.
+    /// Created, not begun.
     New,
-    /// A model call runs. `stopping`: the person pressed Stop.
+    /// A model call is running. `stopping`: the person pressed Stop.
     Thinking { stopping: bool },
-    /// The calls of a message are dealt with.
+    /// The calls of a message are being processed.
     Acting(Batch),
-    /// Nothing more comes.
+    /// The turn has ended.
     Over,
 }
 
-/// What makes two calls "the same": tool name and argument text.
+/// The identity of a call: tool name and argument text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CallKey {
     /// The tool's name as the model wrote it.
@@ -80,17 +79,17 @@ impl CallKey {
     }
 }
 
-/// What happened.
+/// An event the machine reacts to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// The turn begins; its first message is in the context.
     Begin,
-    /// The turn begins with calls the person made; they are in the context behind its first message.
+    /// The turn begins with calls made by the person; they follow its first message in the context.
     BeginWith {
         /// The calls, in order.
         calls: Vec<(CallId, CallKey)>,
     },
-    /// The model's message is whole.
+    /// The model's message is complete.
     Answered {
         /// Its calls, in order.
         calls: Vec<(CallId, CallKey)>,
@@ -98,12 +97,12 @@ pub enum Input {
         finish: Finish,
     },
     /// The model call failed for good: retries are used up or would not help. These calls had arrived
-    /// whole before it did; none of them runs.
+    /// completely before; none of them runs.
     ModelFailed {
         /// Its calls, in order.
         calls: Vec<CallId>,
     },
-    /// The model call was cancelled as asked; these calls had arrived whole.
+    /// The model call was cancelled as requested; these calls had arrived completely.
     ModelStopped {
         /// Its calls, in order.
         calls: Vec<CallId>,
@@ -112,7 +111,7 @@ pub enum Input {
     Prepared {
         /// The call.
         call: CallId,
-        /// What is to be done with it.
+        /// The verdict on it.
         verdict: Verdict,
     },
     /// The person answered a call's question with yes.
@@ -120,7 +119,7 @@ pub enum Input {
         /// The call.
         call: CallId,
     },
-    /// The person answered a call's question with no; its result is stored.
+    /// The person answered a call's question with no; the result is stored.
     Declined {
         /// The call.
         call: CallId,
@@ -130,7 +129,7 @@ pub enum Input {
         /// The call.
         call: CallId,
     },
-    /// So many messages wait in the queue.
+    /// This many messages wait in the queue.
     Queued(usize),
     /// The person pressed Stop.
     Stop,
@@ -139,7 +138,7 @@ pub enum Input {
 /// Why a model's message ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// The model was done or waits for results.
+    /// The model is done or waits for results.
     Complete,
     /// It reached its output limit.
     Truncated,
@@ -147,27 +146,27 @@ pub enum Finish {
     Refused,
 }
 
-/// What is to be done with a prepared call.
+/// The verdict on a prepared call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Run it.
     Run(Order),
     /// Ask first. A question that is itself the call's purpose ends the call when answered.
     Ask(Order),
-    /// It ended already: unknown tool, wrong arguments.
+    /// It has already ended: unknown tool, wrong arguments.
     Failed,
 }
 
-/// What to do.
+/// An action for the session actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// Call the model with the context as it is. Never emitted while a result is owed.
+    /// Call the model with the current context. Never emitted while a result is missing.
     CallModel,
     /// Cancel the model call; [`Input::ModelStopped`] follows.
     CancelModel,
-    /// Read a call's arguments and look permission up; [`Input::Prepared`] follows.
+    /// Read a call's arguments and look up permission; [`Input::Prepared`] follows.
     Prepare(CallId),
-    /// Put the call's question; [`Input::Allowed`], [`Input::Declined`] or [`Input::Ended`] follows.
+    /// Ask the call's question; [`Input::Allowed`], [`Input::Declined`] or [`Input::Ended`] follows.
     Ask(CallId),
     /// Run the call; [`Input::Ended`] follows.
     Start(CallId),
@@ -175,13 +174,13 @@ pub enum Action {
     Cancel(CallId),
     /// Give the call a result without running it, and withdraw its question if it has one.
     Settle(CallId, Settle),
-    /// All calls have results: put them into the context as one message.
+    /// Put the results of all calls into the context as one message.
     CloseBatch,
     /// Put waiting messages into the context.
     DrainQueue,
-    /// Tell the model that its answer was cut by the output limit.
+    /// Tell the model that its answer was cut off at the output limit.
     HintTruncation,
-    /// The turn is over.
+    /// End the turn.
     End(Ending),
 }
 
@@ -198,24 +197,24 @@ pub enum Ending {
     Refused,
     /// Too many answers in a row reached the output limit.
     Truncated,
-    /// The same call again and again.
+    /// The same call was made again and again.
     Looping,
     /// Too many model calls.
     TooLong,
 }
 
-/// What the store knows of a turn that had not ended.
+/// The stored state of an unfinished turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
     /// Model messages of the turn, ended or not.
     pub model_calls: u32,
-    /// Calls of the turn whose batch was closed, to go on counting repetitions.
+    /// Calls of the turn's closed batches, needed to continue counting repetitions.
     pub past: Vec<CallKey>,
     /// The calls of the last model message, in order, if their results are not in the context yet.
     pub open: Vec<(CallId, CallKey, Known)>,
-    /// Whether that message had ended. The calls of one that had not were never planned.
+    /// Whether that message had ended. Calls of an unfinished message were never planned.
     pub message_ended: bool,
-    /// So many messages wait in the queue.
+    /// Number of messages in the queue.
     pub queued: usize,
     /// Whether the person had pressed Stop.
     pub stop: Stop,
@@ -224,18 +223,18 @@ pub struct Restored {
 /// Whether the person had pressed Stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// They had: the turn ends.
+    /// The turn ends.
     Pressed,
-    /// They had not: the turn goes on.
+    /// The turn continues.
     NotPressed,
 }
 
-/// What the store knows of an open call.
+/// The stored state of an open call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Known {
     /// It had not begun.
     Planned,
-    /// Its question waited.
+    /// Its question was waiting.
     Asking,
     /// Its effect had begun.
     Started,
@@ -244,7 +243,7 @@ pub enum Known {
 }
 
 impl Turn {
-    /// A turn that has not begun.
+    /// Creates a turn that has not begun.
     pub fn new(limits: Limits) -> Self {
         Self {
             phase: Phase::New,
@@ -257,8 +256,8 @@ impl Turn {
         }
     }
 
-    /// Rebuilds the turn from the store: what waited waits again, calls that had started end as
-    /// interrupted, calls that had not are prepared again. A turn that was being stopped ends at once.
+    /// Rebuilds the turn from the store: questions wait again, started calls end as interrupted, other calls
+    /// are prepared again. A turn that was being stopped ends at once.
     pub fn restore(limits: Limits, stored: &Restored) -> (Self, Vec<Action>) {
         let mut turn = Self::new(limits);
         turn.model_calls = stored.model_calls;
@@ -285,7 +284,7 @@ impl Turn {
         (turn, actions)
     }
 
-    /// Ends a turn that was being stopped: every open call gets its result, nothing is called again.
+    /// Ends a turn that was being stopped: every open call gets its result, and nothing is called again.
     fn end_restored(&mut self, stored: &Restored) -> Vec<Action> {
         let how = |known: &Known| match known {
             Known::Ended => None,
@@ -304,7 +303,7 @@ impl Turn {
         actions
     }
 
-    /// Whether the person pressed Stop and the end is still to come.
+    /// Whether the person pressed Stop and the turn has not ended yet.
     pub fn is_stopping(&self) -> bool {
         match &self.phase {
             Phase::Thinking { stopping } => *stopping,
@@ -313,8 +312,8 @@ impl Turn {
         }
     }
 
-    /// Takes what happened and says what to do. Inputs that no longer matter (an answer that comes after
-    /// Stop, a call that ends twice) change nothing.
+    /// Takes an input and returns the actions. Inputs that no longer matter (an answer after Stop, a second end
+    /// of a call) change nothing.
     pub fn on(&mut self, input: Input) -> Vec<Action> {
         match input {
             Input::Queued(count) => {
@@ -332,7 +331,7 @@ impl Turn {
             Input::Stop => self.stop(),
             Input::Answered { calls, finish } => match self.phase {
                 Phase::Thinking { stopping: false } => self.answered(calls, finish),
-                // The answer won the race against Stop: its calls are settled all the same.
+                // The answer won the race against Stop: its calls are settled anyway.
                 Phase::Thinking { stopping: true } => {
                     self.end_with(ids(calls), Settle::Stopped, Ending::Stopped)
                 }
@@ -363,7 +362,7 @@ impl Turn {
         actions
     }
 
-    /// Moves the batch on as far as it goes by itself.
+    /// Advances the batch until it must wait.
     fn advance(&mut self) -> Vec<Action> {
         let Phase::Acting(batch) = &mut self.phase else { return Vec::new() };
         let mut actions = batch.advance();
@@ -381,7 +380,7 @@ impl Turn {
         actions
     }
 
-    /// The next model call, with what waits in the queue before it.
+    /// Begins the next model call, after the queued messages.
     fn think(&mut self) -> Vec<Action> {
         if self.model_calls >= self.limits.model_calls {
             return self.end(Ending::TooLong);
@@ -408,7 +407,7 @@ impl Turn {
             }
             Finish::Truncated => {
                 self.truncations += 1;
-                // A call at the end of a cut answer may hold half a file: none of them runs.
+                // A call at the end of a cut answer may contain half a file: none of them runs.
                 let mut actions = settle_all(ids(calls), Settle::Truncated);
                 if self.truncations > self.limits.truncations {
                     actions.extend(self.end(Ending::Truncated));

@@ -1,12 +1,12 @@
-//! Pauses that end when they are due by the time of day, also on a machine that sleeps meanwhile.
+//! Pauses that end at their due time of day, even if the machine sleeps meanwhile.
 //!
-//! While a machine sleeps, the clock that timers run by stands still on most systems. Whoever notices that it woke says
-//! so, and every pause looks at the time of day.
+//! While a machine sleeps, the clock of timers stops on most systems. Code that notices the wake-up reports it,
+//! and every pause then checks the time of day.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
-/// Tells pauses that the machine slept.
+/// Signals to pauses that the machine slept.
 #[derive(Debug)]
 pub(crate) struct Waking(watch::Sender<u64>);
 
@@ -17,12 +17,12 @@ impl Default for Waking {
 }
 
 impl Waking {
-    /// The machine slept, or its clock was set.
+    /// Reports that the machine slept or its clock was set.
     pub(crate) fn woke(&self) {
         self.0.send_modify(|times| *times += 1);
     }
 
-    /// Waits so long, sleep of the machine included.
+    /// Waits for this time, including sleep of the machine.
     pub(crate) async fn pause(&self, time: Duration) {
         self.pause_by(time, || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()).await;
     }
@@ -35,7 +35,7 @@ impl Waking {
             tokio::select! {
                 () = tokio::time::sleep(left) => return,
                 told = woken.changed() => match told {
-                    // A clock that was set back makes no pause longer than it was to be.
+                    // A clock that was set back makes no pause longer than planned.
                     Ok(()) => left = due.saturating_sub(now()).min(time),
                     Err(_) => return,
                 },
@@ -51,8 +51,8 @@ mod tests {
 
     const HOUR: u64 = 3600;
 
-    /// How long a pause of an hour lasts by the timers' clock, when after `awake` seconds of it the time of day says
-    /// `wall` seconds and the pause is told.
+    /// Returns how long a pause of an hour lasts by the timers' clock, if after `awake` seconds of it the time
+    /// of day says `wall` seconds and the pause is notified.
     async fn lasts(awake: u64, wall: u64) -> u64 {
         let waking = Waking::default();
         let clock = AtomicU64::new(1_000_000);

@@ -104,7 +104,7 @@ fn how_a_turn_stands_goes_by_the_line() {
         (Stands::NeedsYou, None, ActivityStatus::NeedsYou),
         (Stands::Queued, Some(0), ActivityStatus::Queued { ahead: 0 }),
         (Stands::Queued, Some(2), ActivityStatus::Queued { ahead: 2 }),
-        // Let in a moment ago.
+        // Admitted a moment ago.
         (Stands::Queued, None, ActivityStatus::Working),
     ] {
         let turn = turn(1, stands);

@@ -26,7 +26,7 @@ fn what_began_first_comes_first_whenever_it_asked() {
     assert_eq!([ahead(0), ahead(1), ahead(2), ahead(3)], [Some(0), None, Some(1), Some(2)]);
     drop(first);
     assert!(early.is_admitted() && !middle.is_admitted() && !late.is_admitted());
-    // One that is taken out of the line is passed over.
+    // A turn that has left the queue is skipped.
     drop(middle);
     drop(early);
     assert!(late.is_admitted());
@@ -77,7 +77,7 @@ fn the_bell_rings_once_and_only_for_one_that_had_to_wait() {
     assert!(three.is_admitted());
 }
 
-/// What is done to a line.
+/// An operation on the queue.
 #[derive(Clone, Debug)]
 enum Step {
     Ask(usize),

@@ -1,5 +1,5 @@
-//! Doing something in a page, and what came of it. Nothing is done to a page that is not the one that was weighed, and
-//! nothing is told of one that the task may not be at.
+//! Acts in a page and reports the result. Acts only in the page that was weighed, and reports nothing about a
+//! page that the turn may not be at.
 
 use super::{
     Seat, card,
@@ -21,12 +21,12 @@ use octo_tools::{Awaited, BrowserLeave, PageAct, Scrolled, ToolError};
 use std::time::Duration;
 use tokio::sync::broadcast::error::RecvError;
 
-/// What a snapshot may take, in estimated tokens.
+/// Budget of a snapshot, in estimated tokens.
 pub(super) const SNAPSHOT: usize = 4_000;
-/// What is told of a change.
+/// Budget of a change report, in estimated tokens.
 const CHANGE: usize = 1_200;
 
-/// Where a call works.
+/// The tab and page that a call works in.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub connected: &'a Connected,
@@ -36,7 +36,7 @@ pub(super) struct Ground<'a> {
 }
 
 impl Seat {
-    /// The page is, or is not, where it was sent.
+    /// Reports whether the page reached its destination.
     pub(super) async fn arrived(
         &self,
         work: &mut Work,
@@ -53,12 +53,12 @@ impl Seat {
             Err(NavigateError::Page(error)) => return Err(fault(&error)),
             Err(error) => return Err(ToolError::new(format!("The page was not opened: {error}."))),
         };
-        // A page that led on at once is told where it led to; one that is gone by now is told below.
+        // After an immediate redirect the final page is reported; a page that is gone is handled below.
         let _came = settling.after().await;
         self.outcome(work, ground, words).await
     }
 
-    /// Does an act in the page that was weighed, unless that becomes one the task may not be at.
+    /// Performs an act in the page that was weighed, unless the page becomes one the turn may not be at.
     pub(super) async fn act(
         &self,
         work: &mut Work,
@@ -67,12 +67,12 @@ impl Seat {
         act: &Act,
     ) -> Result<Told, ToolError> {
         let page = ground.page;
-        // A tab in the background is slowed down otherwise. It is so until the person takes the page or the turn ends:
-        // the page's own menus close where it loses the focus, also between two acts.
+        // Otherwise a background tab is throttled. This lasts until the person takes the page or the turn ends:
+        // the page's own menus close when it loses the focus, even between two acts.
         if page.dialog().is_none() {
             page.begin_acting().await.map_err(|error| fault(&error))?;
         }
-        // Who was asked about it sees where before it is done.
+        // If the person was asked about the act, they see where before it is done.
         let audience = if found.weight.risks.is_empty() { Audience::Person } else { Audience::Asked };
         let doing = page.perform_in(&found.document, act, audience);
         let Some(done) = self.while_there(ground, found, doing).await? else {
@@ -93,7 +93,7 @@ impl Seat {
         }
     }
 
-    /// Does something else in the page, under the same conditions, and waits for what the page does.
+    /// Performs another operation in the page under the same conditions, and waits for the page's reaction.
     pub(super) async fn do_in_page(
         &self,
         work: &mut Work,
@@ -105,7 +105,7 @@ impl Seat {
         let settling = ground.page.settling();
         let doing = async {
             doing.await?;
-            // One that is gone by now is told below.
+            // A page that is gone is handled below.
             let _came = settling.after().await;
             Ok(())
         };
@@ -115,15 +115,15 @@ impl Seat {
         self.outcome(work, ground, words).await
     }
 
-    /// Does something while the page is where the task may be; none where it went elsewhere. Nothing begins in another
-    /// document than the one that was weighed.
+    /// Runs an operation while the page is where the turn may be; `None` if it navigated away. Nothing starts
+    /// in a document other than the one weighed.
     pub(super) async fn while_there<T>(
         &self,
         ground: &Ground<'_>,
         found: &Found,
         doing: impl Future<Output = T>,
     ) -> Result<Option<T>, ToolError> {
-        // Heard from before the look: what comes after it is not missed.
+        // Subscribe before the check, so that no later event is missed.
         let mut events = ground.page.events();
         if ground.page.document() != found.document {
             return Err(ToolError::new(CHANGED));
@@ -149,7 +149,7 @@ impl Seat {
         }
     }
 
-    /// What the page is like after something was done in it: what changed, and nothing of a place that was not granted.
+    /// Reports the page after an act: the changes, and nothing about a site that was not granted.
     pub(super) async fn outcome(
         &self,
         work: &mut Work,
@@ -202,7 +202,8 @@ impl Seat {
         Ok(told)
     }
 
-    /// That an element is gone, with what is there in its place: nobody has to ask for that first.
+    /// Builds the error for a gone element, including the current content, so that the model need not request
+    /// it first.
     pub(super) async fn gone(&self, work: &mut Work, ground: &Ground<'_>, words: &str) -> ToolError {
         let captured = match self.read_where_it_may_be(work, ground).await {
             Ok(Ok(captured)) => captured,
@@ -218,11 +219,11 @@ impl Seat {
     }
 }
 
-/// What a page is like now, against what was read of it last.
+/// The page's current content, compared with the last read.
 struct Now {
     words: &'static str,
     page: Option<PageBlock>,
-    /// Whether that is the page itself, and not what changed in it. Then it is in the memory already.
+    /// Whether it is the full page and not a change report. Then it is already in the memory.
     is_whole: bool,
 }
 
@@ -248,7 +249,7 @@ impl Now {
     }
 }
 
-/// What is done to what was found; none where nothing was found to do it to.
+/// Converts a page act on the found elements; `None` if there is no element to act on.
 pub(super) fn act_on(act: &PageAct, found: &Found) -> Option<Act> {
     let place = || found.element.clone();
     Some(match act {
@@ -288,7 +289,7 @@ fn words_of(done: &Done) -> &'static str {
     }
 }
 
-/// Why an act was not done. What the page says of it goes into the block.
+/// Reports why an act failed. Page text is put into the block.
 fn refused(page: &Page, error: ActError) -> Result<Told, ToolError> {
     let in_block = |words: String, lines, text| Told {
         words,

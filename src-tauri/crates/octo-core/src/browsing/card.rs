@@ -1,4 +1,4 @@
-//! A call as its card shows it, and the names that are shown and told.
+//! A call as displayed on its card, and names for display and for the model.
 
 use super::{live, weigh::Found};
 use octo_browser::{
@@ -9,15 +9,16 @@ use octo_browser::{
 use octo_protocol::{BrowserDeed, BrowserView, PageElement};
 use octo_tools::{Awaited, BrowserWish, DialogAnswer, PageAct, WishedDeed};
 
-/// The most of a text that the card of a call that is over shows, in characters.
+/// Maximum length of a text on the card of a finished call, in characters.
 const SHOWN: usize = 400;
 
-/// All that a call gives to a page or its address.
+/// Returns the full text that a call gives to a page or its address.
 pub(super) fn whole_text(deed: &WishedDeed) -> Option<String> {
     deed_of(deed).1
 }
 
-/// A call as its question shows it: whole, for what is given to a page is what is decided on.
+/// Returns a call as displayed in its question: in full, because the person decides on everything given to the
+/// page.
 pub(super) fn view_of(wish: &BrowserWish, found: &Found) -> BrowserView {
     let (deed, text) = deed_of(&wish.deed);
     BrowserView {
@@ -32,7 +33,7 @@ pub(super) fn view_of(wish: &BrowserWish, found: &Found) -> BrowserView {
     }
 }
 
-/// The same once it is done, where its beginning is enough.
+/// Returns a finished call for display; the beginning of its text is enough.
 pub(super) fn done_view_of(wish: &BrowserWish, found: &Found) -> BrowserView {
     let mut view = view_of(wish, found);
     view.text = view.text.map(|text| {
@@ -75,30 +76,30 @@ fn deed_of(deed: &WishedDeed) -> (BrowserDeed, Option<String>) {
     }
 }
 
-/// A page's words in one bounded line.
+/// Formats page text as one bounded line.
 pub(super) fn line(text: &str) -> String {
     let clean = octo_browser::snapshot::clean_text(text);
     let words: Vec<&str> = clean.split_whitespace().collect();
     words.join(" ").chars().take(200).collect()
 }
 
-/// The tab's title for the live card.
+/// Returns the tab's title for the live card.
 pub(super) fn title_of(found: &Found) -> String {
     found.tab.as_ref().map(|tab| line(&tab.title)).unwrap_or_default()
 }
 
-/// The site the page is on, for what is told of it.
+/// Returns the site that the page is on now, for reports about it.
 pub(super) fn site_now(page: &Page) -> String {
     live::site_of(page)
 }
 
-/// The site of a page that was read: that of what was read, wherever the page is by now.
+/// Returns the site that a captured page was read at, wherever the page is now.
 pub(super) fn site_read(captured: &Captured) -> String {
     let root = captured.frames.first();
     root.map(|root| live::site_at(&root.url, &root.origin)).unwrap_or_default()
 }
 
-/// A place's name: its site, or its page.
+/// Returns an address's name: its site, or its page.
 pub(super) fn name_of(address: &Address) -> String {
     match address {
         Address::Web(site) | Address::Near(site) => site.to_string(),
@@ -108,8 +109,8 @@ pub(super) fn name_of(address: &Address) -> String {
     }
 }
 
-/// Where a tab is, in a list of tabs: scheme and host, and nothing of what is there. The source of a page is of the page's
-/// site.
+/// Returns a tab's location for a list of tabs: scheme and host, without page content. A source view counts as
+/// the page's site.
 pub(super) fn origin_of(url: &str) -> String {
     match Address::of(url) {
         Address::Web(site) | Address::Near(site) => site.to_string(),
@@ -123,10 +124,10 @@ pub(super) fn origin_of(url: &str) -> String {
             match (scheme.as_str(), rest.strip_prefix("//")) {
                 ("view-source", _) => origin_of(rest),
                 ("file", _) => "file://".to_owned(),
-                // The browsers write `about:settings` for a page of theirs as well.
+                // Browsers also write `about:settings` for their own pages.
                 (_, rest_of_host) => {
                     let host = rest_of_host.unwrap_or(rest).split(['/', '?', '#', '\\']).next();
-                    // A name or a password may be before the host of a site that keeps passwords.
+                    // The host may be preceded by a user name or password, at a site that stores passwords.
                     let host = host.and_then(|host| host.rsplit('@').next()).unwrap_or_default();
                     format!("{scheme}://{host}")
                 }
@@ -135,7 +136,7 @@ pub(super) fn origin_of(url: &str) -> String {
     }
 }
 
-/// An element without a number, as the page names it: its words whole and as they are.
+/// Describes an element without a number by the page's own full, unmodified text.
 pub(super) fn named_by_page(element: &Element) -> PageElement {
     let name = std::iter::once(&element.name).chain(&element.texts).find(|text| !text.trim().is_empty());
     PageElement { role: element.role.clone(), name: name.cloned().unwrap_or_default() }

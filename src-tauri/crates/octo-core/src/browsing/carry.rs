@@ -1,5 +1,5 @@
-//! Carrying out what was allowed, and telling the model what came of it. What a page says reaches the model in a
-//! marked block and in no other way.
+//! Performs an allowed call and reports the result to the model. Page text reaches the model only in a marked
+//! block.
 
 use super::{
     Seat,
@@ -26,35 +26,35 @@ use octo_tools::{
 use std::{fmt::Write, time::Duration};
 use tokio_util::sync::CancellationToken;
 
-/// The most characters of a block, whatever its budget: a token is seldom longer than four.
+/// Maximum length of a block in characters, whatever its budget: a token is rarely longer than four.
 const BLOCK: usize = 24_000;
-/// How long a script may run.
+/// Timeout for a script.
 const SCRIPT: Duration = Duration::from_secs(10);
-/// The world of scripts that were allowed is the page's own; how much of what they say is told, in characters.
+/// Maximum length of a script's result, in characters. Allowed scripts run in the page's own world.
 const SAID: usize = 4_000;
-/// The most that a card shows of what the model read.
+/// Maximum length of the model's input displayed on a card.
 const SHOWN: usize = 4_000;
 
-/// What was granted was where to work, and not what the act would set off there.
+/// The person granted the site, but not the consequences of the act there.
 const ASKED_NEXT: &str = "The person granted the site. Nothing was done yet: this act is asked about by itself. Make the same call again.";
 
-/// A file came of something that was not asked about as one.
+/// An act that was not presented as a download caused one.
 const ASKS_FIRST: &str = "\n(The person was not asked about a file, so it was stopped. To get it, use action download on the link or button it came from: that asks them.)";
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Default)]
 pub(super) struct Told {
-    /// Octo's own words.
+    /// Octo's own text.
     pub words: String,
-    /// The page's.
+    /// The page's text.
     pub page: Option<PageBlock>,
-    /// Octo's words behind the page's.
+    /// Octo's text after the page's.
     pub after: String,
-    /// Whether the page's words are in the memory already, each as of the frame it is in.
+    /// Whether the page text is already in the memory, attributed to its frames.
     pub learnt: bool,
     pub images: Vec<ResultImage>,
     pub picture: Option<BlobHash>,
-    /// Where a file is that came of it.
+    /// The path of a downloaded file.
     pub file: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Told {
 }
 
 impl Seat {
-    /// Carries a call out.
+    /// Performs a call.
     pub(super) async fn carry(
         &self,
         wish: BrowserWish,
@@ -98,7 +98,7 @@ impl Seat {
         self.in_hand().await;
         let mut work = self.work().await;
         let work = &mut *work;
-        // Looked at before every step: no input goes out, and nothing is read, once the person has the page.
+        // Checked before every step: no input is sent and nothing is read once the person has the page.
         tokio::select! {
             biased;
             () = self.taken() => Err(ToolError::new(TAKEN)),
@@ -121,7 +121,7 @@ impl Seat {
             let only_granted = leave.weight.looked == Looked::PlaceOnly && leave.is_at(&found.weight);
             return Err(ToolError::new(if only_granted { ASKED_NEXT } else { CHANGED }));
         }
-        // A file is taken where the person was asked about one, and stopped otherwise.
+        // A download is accepted if the person was asked about one, and stopped otherwise.
         let is_asked = found.weight.risks.contains(&PageRisk::Downloads);
         let awaiting = if is_asked { Awaiting::AFile } else { Awaiting::Nothing };
         let _expecting = work.fetching.expect(awaiting);
@@ -151,7 +151,7 @@ impl Seat {
         if !told.after.trim().is_empty() {
             let _ = write!(text, "\n{}", told.after.trim());
         }
-        // Octo's words repeat names and titles of the page, beside the block.
+        // Octo's text outside the block repeats names and titles of the page.
         let text = work.redacted(&text);
         let mut view = card::done_view_of(wish, found);
         work.redact(&mut view);
@@ -201,7 +201,7 @@ impl Seat {
         let page = work.attached(connected, tab).await?;
         if !work.fronted {
             work.fronted = true;
-            // A dialog that holds the page is told of below.
+            // A dialog that blocks the page is reported below.
             let _held = page.bring_to_front().await;
         }
         let _watching = self.watch(
@@ -251,7 +251,7 @@ impl Seat {
             WishedDeed::Evaluate { script } => {
                 match self.while_there(&ground, found, evaluate(&page, script)).await? {
                     Some(told) => told,
-                    // It began, and led elsewhere.
+                    // The script started, and the page navigated.
                     None => self.outcome(work, &ground, "The script ran; what it answered is lost.").await,
                 }
             }
@@ -270,7 +270,7 @@ impl Seat {
         }
     }
 
-    /// Where it is about to act, as the person is shown it.
+    /// Returns the position of the coming act, for display to the person.
     async fn mark(&self, page: &Page, found: &Found) -> Option<octo_protocol::PageMark> {
         let place = found.element.as_ref()?;
         live::mark(page, page.spot(place).await.ok()?).await
@@ -286,10 +286,10 @@ impl Seat {
     ) -> Result<Told, ToolError> {
         let failed =
             |error: &dyn std::fmt::Display| ToolError::new(format!("The tab was not opened: {error}."));
-        // Empty at first: where it goes is watched from its first step on.
+        // Start with an empty tab, so that its navigation is observed from the first step.
         let tab = connected.tabs.open("about:blank").await.map_err(|error| failed(&error))?;
         self.0.browser.note_opened(tab.number, self.0.session);
-        // One that is not gone to in the end is not left behind.
+        // The guard closes the tab if the navigation does not happen.
         let opened = OpenedTab::new(connected, &tab);
         work.use_tab(&tab);
         let page = work.attached(connected, &tab).await?;
@@ -303,10 +303,11 @@ impl Seat {
         Ok(told)
     }
 
-    /// What an element looks like, for the person who is asked about it. It is kept, so nothing is in it that must not
-    /// be. They are about to answer in Octo's own window, so the browser does not come before it for that.
+    /// Takes a picture of an element for the person who is asked about it. It is stored, so secrets are
+    /// covered. The browser is not brought to the front, because the person is about to answer in Octo's own
+    /// window.
     pub(super) async fn crop(&self, tab: TabNumber, page: &Page, place: &Place) -> Option<BlobHash> {
-        // What is asked about is shown as the page has it.
+        // The element is pictured without the overlay.
         let _drawn = page.clear_overlay().await;
         let area = page.area_of(place).await.ok()?;
         let mut work = self.work().await;
@@ -322,8 +323,7 @@ impl Seat {
     }
 }
 
-/// A tab that was opened and is empty still. It is closed where nothing comes of it: Stop, a page that cannot be
-/// attached to.
+/// An opened, still empty tab. It is closed if the call fails: on Stop, or if its page cannot be attached to.
 struct OpenedTab {
     connected: Connected,
     tab: Option<octo_browser::Tab>,
@@ -351,7 +351,7 @@ impl Drop for OpenedTab {
     }
 }
 
-/// What a page says, as it reaches the model: marked, bounded, and remembered as read at that site.
+/// Formats page text for the model: marked, bounded, and remembered as read at that site.
 pub(super) fn written(work: &mut Work, page: &PageBlock, is_learnt: bool) -> String {
     if let Ok(site) = page.origin.parse::<Site>() {
         if !is_learnt {
@@ -362,7 +362,7 @@ pub(super) fn written(work: &mut Work, page: &PageBlock, is_learnt: bool) -> Str
     block(page, BLOCK, &work.read().redactor)
 }
 
-/// Tells of files that came of the page, whenever they came.
+/// Adds a report on files downloaded by the page, whenever they arrived.
 async fn fetched(work: &mut Work, awaiting: Awaiting, told: &mut Told) {
     let files = work.fetching.told(awaiting).await;
     if files.is_empty() {
@@ -386,7 +386,7 @@ async fn fetched(work: &mut Work, awaiting: Awaiting, told: &mut Told) {
     });
 }
 
-/// Runs a script with all rights of the page: the person was asked about exactly this one.
+/// Runs a script with all rights of the page: the person was asked about exactly this script.
 async fn evaluate(page: &Page, script: &str) -> Result<Told, ToolError> {
     let run = EvaluateParams {
         return_by_value: Some(true),

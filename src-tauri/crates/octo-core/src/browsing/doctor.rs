@@ -1,4 +1,4 @@
-//! The look at all that is needed to work in a browser, a line for each, and what can be done about it.
+//! The browser doctor: checks everything needed to work in a browser, one line each, and suggests repairs.
 
 use super::{HomeBrowser, is_open, state};
 use octo_browser::{CAN_LAUNCH, Channel, Environment, Found, Probe, Product, candidates, executables};
@@ -11,7 +11,8 @@ use octo_protocol::{
 const ASKS_SINCE: u32 = 144;
 
 impl HomeBrowser {
-    /// The browsers of this machine that were used, or that answer, and how each answers. Asks the person nothing.
+    /// Returns the browsers of this machine that were used or that answer, with their probe results. Asks the
+    /// person nothing.
     pub async fn find(&self) -> FoundBrowsers {
         let found = octo_browser::find(&self.0.environment, None).await;
         let named = match self.named_folder() {
@@ -43,7 +44,7 @@ impl HomeBrowser {
         FoundBrowsers { browsers, own: CAN_LAUNCH }
     }
 
-    /// The checks, in the order they build on each other. Asks the person nothing, attaches to nothing.
+    /// Runs the checks in dependency order. Asks the person nothing and attaches to nothing.
     pub async fn examine(&self) -> Vec<BrowserCheck> {
         let choice = super::lock(&self.0.standing).choice.clone();
         let installed = executables(&self.0.environment);
@@ -71,7 +72,7 @@ impl HomeBrowser {
                 let note = ApiError::new("browser.check.installed").arg("browser", name);
                 check(about, BrowserCheckResult::Fine, note)
             }
-            // One in a folder the person named need not be where programs usually are.
+            // A browser in a folder that the person named may be installed anywhere.
             (BrowserChoice::Folder { path }, None) => {
                 let note = ApiError::new("browser.check.folder").arg("folder", path);
                 check(about, BrowserCheckResult::Notice, note)
@@ -117,10 +118,10 @@ impl HomeBrowser {
     }
 }
 
-/// Whether a browser with a profile of Octo's own can be started.
+/// Whether a browser with Octo's own profile can be started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Own {
-    /// It can.
+    /// It can be started.
     Starts,
     /// Not on this system.
     CannotStart,
@@ -129,7 +130,8 @@ enum Own {
 impl Own {
     const HERE: Self = if CAN_LAUNCH { Self::Starts } else { Self::CannotStart };
 
-    /// What helps where the browser that was chosen does not: that one, or another where it cannot be.
+    /// Returns the repair if the chosen browser does not work: Octo's own browser, or another one if it cannot
+    /// be started.
     fn or_another(self) -> BrowserRepair {
         match self {
             Self::Starts => BrowserRepair::UseOwn,
@@ -142,7 +144,8 @@ fn check(about: BrowserCheckKind, result: BrowserCheckResult, note: ApiError) ->
     BrowserCheck { about, result, note, repair: None }
 }
 
-/// The version, where it is known: a browser that asks does not tell it before it was allowed, but only new ones ask.
+/// Checks the version, if known. A browser that asks its person reveals it only after approval, but only recent
+/// ones ask.
 fn version(state: &BrowserState, found: &[Found], own: Own) -> BrowserCheck {
     let about = BrowserCheckKind::Version;
     let told = match state {
@@ -157,7 +160,7 @@ fn version(state: &BrowserState, found: &[Found], own: Own) -> BrowserCheck {
     match (major, told) {
         (Some(major), Some(told)) if major < ASKS_SINCE => {
             let note = ApiError::new("browser.check.old").arg("version", told).arg("needed", ASKS_SINCE);
-            // One with a profile of its own asks nobody, whatever its version.
+            // A browser with its own profile asks no question, whatever its version.
             BrowserCheck { repair: Some(own.or_another()), ..check(about, BrowserCheckResult::Notice, note) }
         }
         (_, Some(told)) => {
@@ -223,7 +226,8 @@ fn attached(state: &BrowserState) -> BrowserCheck {
         },
         BrowserState::WaitingForAllow { browser, .. } => {
             let note = ApiError::new("browser.check.waiting").arg("browser", browser);
-            // Pressing Allow is the person's, so the note says where; what a button can do is end the waiting.
+            // Only the person can press Allow, so the note tells them where; the button can only end the
+            // waiting.
             BrowserCheck {
                 repair: Some(BrowserRepair::StopWaiting),
                 ..check(about, BrowserCheckResult::Notice, note)
@@ -235,7 +239,7 @@ fn attached(state: &BrowserState) -> BrowserCheck {
     }
 }
 
-/// The makers' browsers that are known here, each once.
+/// Returns each known browser brand once.
 fn known(environment: &Environment) -> Vec<&'static Product> {
     candidates(environment, None).into_iter().map(|candidate| candidate.product).collect()
 }
@@ -253,7 +257,7 @@ fn private(state: &BrowserState, found: &[Found], known: &[&'static Product], ow
             ApiError::new("browser.check.switch").arg("port", open.port),
             where_to_switch(open.candidate.product),
         ),
-        // It let Octo in unasked, and its port is not among those that were looked at: its file may be gone.
+        // It admitted Octo without asking, and its port was not among those probed: its file may be missing.
         (None, BrowserState::Attached { browser, way: BrowserWay::Switch, .. }) => notice(
             ApiError::new("browser.check.switch_unseen").arg("browser", browser),
             known
@@ -324,7 +328,7 @@ mod tests {
             let words = words::explain(language, &line.note);
             assert!(words.contains("Chromium") && !words.contains(['?', '{']), "{words}");
         }
-        // One that nobody knows has no page to go to.
+        // An unknown browser has no settings page to open.
         let repair = private(&attached("Other"), &[], &known, Own::Starts).repair;
         assert_eq!(repair, Some(BrowserRepair::UseOwn));
     }

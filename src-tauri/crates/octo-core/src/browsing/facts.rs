@@ -1,5 +1,5 @@
-//! What is known of an element before something is done to it: asked of the page's own document, in a world the page
-//! cannot reach. What a page says of itself in roles and names can only make an act look more dangerous.
+//! Facts about an element before an act, queried from the page's own document in a world the page cannot reach.
+//! A page's claims in roles and names can only make an act look more dangerous.
 
 use octo_browser::{
     Page, PageError,
@@ -8,8 +8,8 @@ use octo_browser::{
 };
 use serde::Deserialize;
 
-/// Looks at an element, the control it belongs to, what a press on it goes on to, and the form around that. It is given
-/// what is to be chosen of a list.
+/// Inspects an element, its control, every element that a click on it propagates to, and the surrounding form.
+/// Its argument is the list options to be chosen.
 const LOOK: &str = include_str!("facts/look.js");
 
 #[derive(Deserialize)]
@@ -47,28 +47,30 @@ struct ToldForm {
     submits: Vec<String>,
 }
 
-/// An element, and what of its page is around it.
+/// An element with its surroundings.
 #[derive(Clone, Debug)]
 pub(super) struct Facts {
-    /// It.
+    /// The element.
     pub element: Element,
-    /// What visible fields outside of any form ask for.
+    /// The kind of sensitive data that visible fields outside any form ask for.
     pub loose: Option<Sensitive>,
-    /// What all visible fields of its document ask for, as far as the document can be asked.
+    /// The kinds of sensitive data that all visible fields of its document ask for, where the document can be
+    /// queried.
     pub known: Vec<Sensitive>,
-    /// What the options say that are to be chosen of it.
+    /// The labels of the options to be chosen.
     pub options: Vec<String>,
-    /// The language the document says it is in.
+    /// The language that the document declares.
     pub language: Option<String>,
 }
 
 impl Facts {
-    /// Whether it says nothing of what it does.
+    /// Returns whether nothing describes its effect.
     pub fn is_mute(&self) -> bool {
         std::iter::once(&self.element.name).chain(&self.element.texts).all(|text| text.trim().is_empty())
     }
 
-    /// Tells what the person is asked about from what it may have become: what it says, where it leads and sends.
+    /// Returns a fingerprint that tells the element the person is asked about from a later state: its text,
+    /// link target and form target.
     pub fn mark(&self) -> String {
         let Element { name, texts, href, download, form, .. } = &self.element;
         let form = match form {
@@ -80,7 +82,7 @@ impl Facts {
     }
 }
 
-/// Looks at an element. None where what is there could not be found out: then everything asks.
+/// Inspects an element. `None` if that failed: then everything needs a question.
 pub(super) async fn of(
     page: &Page,
     place: &Place,
@@ -92,7 +94,7 @@ pub(super) async fn of(
 }
 
 fn read(told: Told, role: &str, name: &str) -> Option<Facts> {
-    // What is in a frame is not what is seen from outside.
+    // The frame element does not show the frame's content.
     if told.frame {
         return None;
     }

@@ -1,14 +1,13 @@
-//! Why something was not done, in words for the model. The page's own words are not among them: those go into a
-//! block.
+//! Error messages for the model. They contain no page text, which is put into a block.
 
 use octo_browser::{LocateError, PageError};
 use octo_tools::ToolError;
 
-/// What was allowed is not what is there any more.
+/// The allowed target is no longer there.
 pub(super) const CHANGED: &str =
     "Not done: the page changed since this call was allowed. Take a snapshot and make the call again.";
 
-/// Why a page did not do something, for the model. The page's own words are not among it.
+/// Explains a page error to the model, without page text.
 pub(super) fn fault(error: &PageError) -> ToolError {
     match error {
         PageError::Dialog(dialog) => ToolError::new(format!(
@@ -34,7 +33,7 @@ pub(super) fn fault(error: &PageError) -> ToolError {
     }
 }
 
-/// Why there is no element to do something to. Of one that is gone the present page is told besides.
+/// Explains to the model why the element was not found. For a gone one, the current page is reported as well.
 pub(super) fn not_found(error: &LocateError) -> ToolError {
     match error {
         LocateError::NeverGiven(number) => ToolError::new(format!(

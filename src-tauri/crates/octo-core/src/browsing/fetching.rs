@@ -1,5 +1,5 @@
-//! Files that the page in use fetches, into the folder its person chose for that. One that nobody was asked about is
-//! stopped as it begins. Where the browser tells of none, nothing is done in a page.
+//! Downloads of the page in use, into the folder that its person chose. A download without the person's consent
+//! is stopped as soon as it begins. If the browser reports no downloads, nothing is done in a page.
 
 mod guard;
 
@@ -19,64 +19,65 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-/// How long a file that was asked for may take to begin.
+/// How long a requested download may take to begin.
 const BEGINNING: Duration = Duration::from_secs(5);
-/// How long one that was asked for is waited for; a longer one is told of later.
+/// How long to wait for a requested download; a longer one is reported later.
 const COMING: Duration = Duration::from_secs(10);
-/// The same for one that came of something else.
+/// How long to wait for a download that another act caused.
 const IN_PASSING: Duration = Duration::from_secs(2);
 
-/// Whether a call is for a file.
+/// Whether a call requests a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Awaiting {
-    /// It is.
+    /// It requests a file.
     AFile,
-    /// One may come of it.
+    /// It may cause a download.
     #[default]
     Nothing,
 }
 
-/// What is told of a file.
+/// The report on a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fetched {
-    /// The name its server or page gave it.
+    /// The name given by its server or page.
     pub name: String,
     pub course: Course,
 }
 
-/// How far a file is.
+/// Progress of a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Course {
-    /// It is there.
+    /// It is complete.
     Done {
-        /// Where, if the browser says so.
+        /// The path, if the browser reports it.
         path: Option<PathBuf>,
         bytes: u64,
     },
-    /// It is still coming.
+    /// It is still in progress.
     Coming,
-    /// The person or the network ended it.
+    /// The person or the network stopped it.
     Stopped,
-    /// Nobody was asked about it, so it was stopped.
+    /// The person was not asked about it, so it was stopped.
     Unasked {
         /// The site it came from.
         from: String,
-        /// Where it is, if it could be neither stopped nor taken away again.
+        /// Its path, if it could be neither stopped nor deleted.
         kept: Option<PathBuf>,
     },
 }
 
-/// Something that became of a file of the page.
+/// A download event of the page.
 #[derive(Debug)]
 enum News {
     /// It began.
     Began { guid: String, name: String },
-    /// It went so far.
+    /// It reached this state.
     Came { guid: String, course: Course },
 }
 
 impl Fetched {
-    /// In one line. It goes into the block: names, and what is made of them, are the page's words.
+    /// Formats it as one line. It is put into the block, because file names and text derived from them are
+    /// page-controlled.
     pub fn line(&self) -> String {
         match &self.course {
             Course::Done { path: Some(path), bytes } => format!("there, {bytes} bytes: {}", path.display()),
@@ -93,7 +94,7 @@ impl Fetched {
     }
 }
 
-/// A file is taken while this is held.
+/// Guard under which a download is accepted.
 pub(super) struct Expecting(Arc<Mutex<Guard>>);
 
 impl Drop for Expecting {
@@ -102,30 +103,30 @@ impl Drop for Expecting {
     }
 }
 
-/// The files of the pages a session works in.
+/// The downloads of the pages that a session works in.
 #[derive(Default)]
 pub(super) struct Fetching {
     listening: Option<Listening>,
-    /// Which files are taken, and of which page.
+    /// The page whose downloads are accepted, and which of them.
     guard: Arc<Mutex<Guard>>,
-    /// What was told and is not taken in yet.
+    /// Events received but not processed yet.
     news: VecDeque<News>,
-    /// The names of those that are coming.
+    /// The names of the downloads in progress.
     coming: HashMap<String, String>,
 }
 
 impl Fetching {
-    /// Of a session whose page is in this hand.
+    /// Creates it for a session with this page control.
     pub fn new(hand: watch::Receiver<PageHand>) -> Self {
         let guard = Guard { hand: Some(hand), ..Guard::default() };
         Self { guard: Arc::new(Mutex::new(guard)), ..Self::default() }
     }
 
-    /// Listens from now on to the files of this page.
+    /// Starts listening to the downloads of this page.
     ///
     /// # Errors
     ///
-    /// The browser does not tell of files. Nothing is done in a page whose files could not be stopped.
+    /// The browser does not report downloads. Nothing is done in a page whose downloads could not be stopped.
     pub async fn listen(&mut self, connected: &Connected, page: &Page) -> Result<(), ToolError> {
         super::lock(&self.guard).page = Some(page.downgrade());
         self.drain();
@@ -142,14 +143,14 @@ impl Fetching {
         Ok(())
     }
 
-    /// Whether the person was asked about a file that may come of the call that is carried out now. It holds for as
-    /// long as the call does, which holds this, and for the first file that begins.
+    /// Sets whether the person was asked about a download by the current call. This applies until the call
+    /// drops the guard, and to the first download that begins.
     pub fn expect(&self, awaiting: Awaiting) -> Expecting {
         super::lock(&self.guard).awaiting = awaiting;
         Expecting(Arc::clone(&self.guard))
     }
 
-    /// What came of the page's files since this was asked last. Those that have just begun are waited for a little.
+    /// Returns the downloads since the last query. Waits briefly for those that have just begun.
     pub async fn told(&mut self, awaiting: Awaiting) -> Vec<Fetched> {
         let began = Instant::now();
         let (mut until, limit) = match awaiting {
@@ -188,7 +189,7 @@ impl Fetching {
         told
     }
 
-    /// Takes what was told already.
+    /// Processes the events received so far.
     fn drain(&mut self) {
         while let Some(listening) = &mut self.listening {
             match listening.heard.try_recv() {

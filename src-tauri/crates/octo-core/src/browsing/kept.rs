@@ -1,28 +1,28 @@
-//! Whole snapshots kept in files, for the model to read in ranges and to search. A file is read line by line, so each
-//! line says whose words it has.
+//! Full snapshots stored as files, for the model to read in ranges and to search. A file is read line by line,
+//! so each line names the site that its text is from.
 
 use octo_browser::safety::Site;
 use std::{fs, path::Path, time::SystemTime};
 
-/// How a line begins and how the name of its site ends.
+/// Prefix of a line, and the end of its site name.
 const OPENS: &str = "[page of ";
 const CLOSES: &str = "] ";
-/// How many of a session's newest are read again.
+/// Number of a session's newest snapshots that are read again.
 const NEWEST: usize = 64;
-/// The most of one that is read again, in bytes: no page of words is longer.
+/// Maximum size of a snapshot read again, in bytes: no text page is longer.
 const LONGEST: u64 = 8 << 20;
 
-/// The name of the file for a text.
+/// Returns the file name for a text.
 pub(super) fn name_of(text: &str) -> String {
     format!("page-{}.txt", blake3::hash(text.as_bytes()).to_hex().chars().take(12).collect::<String>())
 }
 
-/// A block whose every line says whose words it has.
+/// Marks every line of a block with the site that its text is from.
 pub(super) fn marked(block: &str, origin: &str) -> String {
     block.lines().map(|line| format!("{OPENS}{origin}{CLOSES}{line}\n")).collect()
 }
 
-/// What stands in such a file, with the site it was read at.
+/// Returns the content of such a file, with the site it was read at.
 fn unmarked(text: &str) -> Option<(Site, String)> {
     let (origin, _) = text.strip_prefix(OPENS)?.split_once(CLOSES)?;
     let mark = format!("{OPENS}{origin}{CLOSES}");
@@ -30,8 +30,8 @@ fn unmarked(text: &str) -> Option<(Site, String)> {
     Some((origin.parse().ok()?, lines.collect::<Vec<_>>().join("\n")))
 }
 
-/// The newest whole snapshots in a folder, oldest first. What cannot be read is left out: it is not read by a tool
-/// either.
+/// Returns the newest full snapshots in a folder, oldest first. Unreadable ones are left out: no tool can read
+/// them either.
 pub(super) fn in_folder(folder: &Path) -> Vec<(Site, String)> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files: Vec<_> = entries

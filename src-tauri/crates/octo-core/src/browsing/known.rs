@@ -1,5 +1,5 @@
-//! What a session, the one it came from, and all that come from that one know of pages: what was read where, and which
-//! values are kept out of what is read. What they were told before Octo was started again is known as well.
+//! The knowledge of pages shared by a root session and its sub-agents: texts read by site, and values to
+//! redact. Includes knowledge from before the last restart of Octo.
 
 use super::{HomeBrowser, Seat, kept::in_folder, lock, seat::Work};
 use octo_browser::safety::{
@@ -10,40 +10,40 @@ use octo_tools::ToolError;
 use std::sync::{Mutex, MutexGuard};
 use tokio::sync::OnceCell;
 
-/// How many of the newest texts of pages are known again: more words than the memory of pages keeps.
+/// Number of the newest page texts that are recalled: more words than the page memory keeps.
 const PAGES: u32 = 512;
-/// How many of the newest calls that typed by name are looked for names.
+/// Number of the newest calls with typed secrets that are searched for names.
 const CALLS: u32 = 4_096;
-/// What is in each text of a page that the model was told, and in each call that types by name.
+/// Substrings of each page text shown to the model, and of each call that types a secret by name.
 const IN_PAGES: &str = "<browser_page origin=";
 const IN_CALLS: &str = "{{secret:";
 
-/// What is known of pages.
+/// The knowledge of pages.
 #[derive(Default)]
 pub(super) struct Known {
     read: Mutex<Read>,
-    /// Whether what was told before is known again.
+    /// Set once earlier messages have been recalled.
     recalled: OnceCell<()>,
 }
 
-/// What is known of pages that were read.
+/// The knowledge of pages that were read.
 #[derive(Default)]
 pub(super) struct Read {
-    /// What was read where.
+    /// Texts read, by site.
     pub memory: Memory,
-    /// Takes the values of secrets out of what is read.
+    /// Redacts secret values in text that is read.
     pub redactor: Redactor,
-    /// Whose values it takes out, as they were after so many changes.
+    /// The secrets being redacted, with the change counter at which they were loaded.
     kept_out: (u64, Vec<BoundSecret>),
 }
 
 impl Known {
-    /// What is known. It is held by nobody across an await.
+    /// Locks the knowledge. Never held across an await.
     pub fn read(&self) -> MutexGuard<'_, Read> {
         lock(&self.read)
     }
 
-    /// Notes what the model was told of pages. The sites it is of.
+    /// Records the page texts in a message to the model. Returns their sites.
     pub fn told(&self, text: &str) -> Vec<Site> {
         let shown = shown_in(text);
         let mut read = self.read();
@@ -54,7 +54,7 @@ impl Known {
         shown.into_iter().map(|(site, _)| site).collect()
     }
 
-    /// From now on the values of these secrets are kept out of what is read.
+    /// Redacts the values of these secrets from now on.
     async fn keep_out(&self, browser: &HomeBrowser, secrets: Vec<BoundSecret>) -> Result<(), ToolError> {
         for secret in secrets {
             let changes = browser.secrets().changes();
@@ -75,7 +75,7 @@ impl Known {
             })?;
             let mut read = self.read();
             if let Some(value) = value {
-                // One that is too short to be told from other text is never typed.
+                // A value too short to be redacted is never typed.
                 let _never_typed = read.redactor.learn(&secret.name, &value);
             }
             read.kept_out.1.push(secret);
@@ -120,10 +120,10 @@ impl Known {
     }
 }
 
-/// The names of the secrets that a call typed.
+/// Returns the names of the secrets that a call typed.
 fn names_in(block: &Block) -> Vec<SecretName> {
     let Block::ToolCall(call) = block else { return Vec::new() };
-    // From each place on by itself: what is none keeps nothing back that comes after it.
+    // Parse from each match separately: an invalid placeholder must not hide later ones.
     let places = call.arguments.match_indices(IN_CALLS).map(|(at, _)| at);
     let named = places.filter_map(|at| {
         let rest = call.arguments.get(at..)?;
@@ -137,19 +137,20 @@ fn names_in(block: &Block) -> Vec<SecretName> {
 }
 
 impl Seat {
-    /// What was told before Octo was started is known again. Asked before anything else of each call: what was read at
-    /// one site is not carried to another, and a value that was typed is not read, because Octo was started again or
-    /// the conversation was summed up.
+    /// Recalls messages from before Octo was started. Called first in every call: after a restart or a
+    /// compaction, text read at one site must still not be carried to another, and a typed value must still not
+    /// be read.
     pub(super) async fn recall(&self, work: &Work) -> Result<(), ToolError> {
         let known = work.known();
         known.recalled.get_or_try_init(|| known.recall(&self.0.browser, self.0.root)).await.map(drop)
     }
 
-    /// From now on the values that belong to these sites are kept out of what is read. Asked before anything of a page
-    /// there is read: one may be shown that was never typed from here.
+    /// Redacts the values that belong to these sites from now on. Called before anything of a page there is
+    /// read: the page may show a value that was never typed by Octo.
     ///
     /// # Errors
-    /// When the keychain does not answer: what cannot be kept out is not read.
+    ///
+    /// If the keychain does not answer: a page whose secrets cannot be redacted is not read.
     pub(super) async fn keep_out(&self, work: &Work, origins: &[Origin]) -> Result<(), ToolError> {
         let secrets = self.0.browser.secrets().bound_to(origins);
         work.known().keep_out(&self.0.browser, secrets).await

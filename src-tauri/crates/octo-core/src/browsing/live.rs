@@ -1,4 +1,4 @@
-//! What the person watches: the page as the agent works in it. Pictures are kept in memory only, the newest few.
+//! The live view: the page as the agent works in it. Only the newest few pictures are kept, in memory.
 
 use super::{Seat, card, lock};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -11,34 +11,34 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// Between two pictures, at least.
+/// Minimum interval between two pictures.
 const BETWEEN: Duration = Duration::from_millis(500);
-/// How long a picture may take. One of a tab that is not painted never comes.
+/// Timeout for a picture. A tab that is not painted never delivers one.
 const TAKING: Duration = Duration::from_secs(2);
-/// How many are kept: the page may still ask for the one before.
+/// Number of pictures kept: the window may still request the previous one.
 const KEPT: usize = 4;
-/// Their quality, of 100: they are looked at small, and for half a second.
+/// JPEG quality of 100: the pictures are displayed small, for half a second.
 const QUALITY: i64 = 55;
 
-/// What is shown of a page.
+/// The displayed state of a page.
 #[derive(Default)]
 pub(super) struct Shown {
-    /// It; none while none is worked in.
+    /// The page; `None` if none is in use.
     pub page: Option<LivePage>,
     pictures: VecDeque<(u32, Arc<[u8]>)>,
-    /// The number of the last picture. It goes on through pages, so that no number is used twice.
+    /// Number of the last picture. It continues across pages, so no number is reused.
     last: u32,
-    /// How many calls have ended: each wants a picture of what it led to, and that of the newest shows it for all.
+    /// Number of calls that ended. Each needs a picture of its result; that of the newest serves all.
     ended: u64,
 }
 
-/// Pictures are taken while this is held, and once more after it: what the call led to is shown too. No call waits for
-/// one: of a tab in the background it may take as long as it may take at all.
+/// Guard under which pictures are taken, plus one after it that shows the call's result. No call waits for a
+/// picture: in a background tab it may take up to the timeout.
 pub(super) struct Watching {
     taking: JoinHandle<()>,
     seat: Seat,
     page: Page,
-    /// Of the page while it was worked in: one that is asked for later is of what comes then.
+    /// Token of the page in use at the start: a later one belongs to another page.
     leaving: CancellationToken,
 }
 
@@ -68,18 +68,18 @@ impl Drop for Watching {
 }
 
 impl Seat {
-    /// What is shown now.
+    /// Returns the page displayed now.
     pub(crate) fn live(&self) -> Option<LivePage> {
         lock(&self.0.shown).page.clone()
     }
 
-    /// A picture of the page, as JPEG; none for one that is gone.
+    /// Returns a picture of the page, as JPEG; `None` if it was discarded.
     pub(crate) fn picture(&self, number: u32) -> Option<Arc<[u8]>> {
         let shown = lock(&self.0.shown);
         shown.pictures.iter().find(|(known, _)| *known == number).map(|(_, bytes)| Arc::clone(bytes))
     }
 
-    /// Shows a page, or that there is none any more.
+    /// Displays a page, or that none is in use.
     pub(super) fn tell(&self, page: Option<LivePage>) {
         let changed = {
             let mut shown = lock(&self.0.shown);
@@ -93,7 +93,7 @@ impl Seat {
         }
     }
 
-    /// Shows the page a call works in, with pictures for as long as the guard is held.
+    /// Displays the page that a call works in, with pictures while the guard exists.
     pub(super) fn watch(
         &self,
         page: &Page,
@@ -118,13 +118,13 @@ impl Seat {
         let taking = tokio::spawn({
             let (seat, page) = (seat.clone(), page.clone());
             async move {
-                // A page that is shown already is not taken at once: the picture would be taken while the page is read
-                // or its input comes, and hold up both. What came of the call is shown at its end.
+                // A page that is already displayed needs no picture now: taking it would slow down the reading
+                // and the input. The result is pictured at the end.
                 if picture.is_some() {
                     tokio::time::sleep(BETWEEN).await;
                 }
                 loop {
-                    // While one of the call before is taken, that one shows this page as well.
+                    // If a picture for the previous call is being taken, it shows this page as well.
                     if let Ok(_one_at_a_time) = seat.0.camera.try_lock() {
                         seat.take(&page).await;
                     }
@@ -135,7 +135,7 @@ impl Seat {
         Watching { taking, leaving: seat.leaving(), seat, page }
     }
 
-    /// Takes a picture and shows it. One that does not come is not waited for.
+    /// Takes a picture and displays it. A picture that does not arrive is not awaited.
     async fn take(&self, page: &Page) {
         let command = CaptureScreenshotParams {
             format: Some(CaptureScreenshotFormat::Jpeg),
@@ -163,8 +163,7 @@ impl Seat {
         self.alter(|live| (live.picture, live.site) = (Some(number), site));
     }
 
-    /// Changes what is shown of the page, as it is at that moment: who has it in hand may have changed since it was
-    /// looked at last.
+    /// Changes the displayed page under the lock, because its control may have changed since it was last read.
     pub(super) fn alter(&self, change: impl FnOnce(&mut LivePage)) {
         let told = {
             let mut shown = lock(&self.0.shown);
@@ -178,31 +177,31 @@ impl Seat {
         }
     }
 
-    /// The page that is shown has this title now.
+    /// Sets the displayed page's title.
     pub(super) fn entitle(&self, title: &str) {
         let title = card::line(title);
         self.alter(|page| page.title = title);
     }
 
-    /// The call is over: nothing is about to be done any more.
+    /// Marks the call as finished: no act is pending.
     pub(super) fn rest(&self) {
         self.alter(|page| (page.call, page.mark) = (None, None));
     }
 }
 
-/// The site a page is on, as the browser says it now.
+/// Returns the site that a page is on, as the browser reports it now.
 pub(super) fn site_of(page: &Page) -> String {
     let committed = page.committed();
     site_at(&committed.url, &committed.origin)
 }
 
-/// The site of an address and its origin; the address itself where it is of none.
+/// Returns the site of an address and its origin; the address itself if it has no site.
 pub(super) fn site_at(url: &str, origin: &str) -> String {
     let address = octo_browser::safety::Address::of_frame(url, origin);
     address.site().map_or_else(|| url.chars().take(200).collect(), ToString::to_string)
 }
 
-/// A place as a part of the picture.
+/// Converts a position to a fraction of the picture.
 pub(super) async fn mark(page: &Page, spot: Spot) -> Option<PageMark> {
     let view = page.call(GetLayoutMetricsParams {}, TAKING).await.ok()?.css_layout_viewport;
     let (width, height) = (view.client_width as f64, view.client_height as f64);

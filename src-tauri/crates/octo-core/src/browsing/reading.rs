@@ -1,4 +1,4 @@
-//! Reading a page for the model: its snapshot, what is found in it, a part as Markdown, a picture.
+//! Reads a page for the model: a snapshot, a search, a part as Markdown, a picture.
 
 use super::{
     Seat,
@@ -19,11 +19,11 @@ use octo_protocol::ResultImage;
 use octo_tools::{PageLines, ToolError};
 use std::fmt::Write as _;
 
-/// A page that is where the task may not be.
+/// The page is at an address where the turn may not be.
 pub(super) struct Strayed(pub Address);
 
 impl Strayed {
-    /// What the model is told of it: where it is, and nothing of what is there.
+    /// Returns the report for the model: the location, without any page content.
     pub fn words(&self, before: &str) -> String {
         let name = card::name_of(&self.0);
         format!(
@@ -34,8 +34,8 @@ impl Strayed {
 }
 
 impl Seat {
-    /// Reads the page, unless what was read is not of a place the call may be at: a page can go elsewhere between two
-    /// looks, so what counts is where that was read which is told.
+    /// Reads the page, unless it was read at an address where the call may not be. A page can navigate between
+    /// two checks, so the address reported with the content counts.
     pub(super) async fn read_where_it_may_be(
         &self,
         work: &mut Work,
@@ -110,7 +110,7 @@ impl Seat {
         Ok(told)
     }
 
-    /// What the model can have typed without knowing it, where the page asks for such a thing.
+    /// Returns the secrets that the model can type by name, if the page asks for such data.
     pub(super) fn typed_by_name(&self, origin: &str, snapshot: &Snapshot) -> String {
         let asked = snapshot.asks_for().any(|(_, sensitive)| {
             matches!(sensitive, Sensitive::Password | Sensitive::Code | Sensitive::Payment)
@@ -198,8 +198,8 @@ impl Seat {
                 Area::Element(BackendNodeId::new(place.node))
             }
         };
-        // A picture of one page and a look at another would let through what nobody granted: where it is counts, and
-        // that it was there all the time.
+        // A picture of one page combined with a check of another would disclose a page that was not granted: it
+        // must have been at its address the whole time.
         let committed = page.committed();
         let address = Address::of_frame(&committed.url, &committed.origin);
         if !self.may_be_at(leave, &address) {
@@ -209,10 +209,10 @@ impl Seat {
         let redactor = work.read().redactor.clone();
         let view = work.view(tab.number);
         let taking = async {
-            // The pointer is for the person. A page it cannot be taken from is still worth its picture.
+            // The pointer is for the person. If it cannot be removed, the picture is still useful.
             let _drawn = page.clear_overlay().await;
             let shot = view.shot(page, area, boxes, Front::First, &redactor).await?;
-            // Asked last: a page that went meanwhile is heard of before this is answered.
+            // Queried last: a navigation in between is noticed before this is answered.
             page.frames().await?;
             Ok(shot)
         };
@@ -246,7 +246,7 @@ impl Seat {
     }
 }
 
-/// What a snapshot of these lines holds.
+/// Returns the snapshot filter for these lines.
 fn filter(lines: PageLines) -> Filter {
     match lines {
         PageLines::All => Filter::default(),
@@ -255,10 +255,10 @@ fn filter(lines: PageLines) -> Filter {
     }
 }
 
-/// A text in pieces of a bearable length, cut between lines.
+/// Splits a text into pieces of moderate length, between lines.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces: Vec<String> = vec![String::new()];
-    // Counted line by line: a long page has thousands, and what is counted once is not counted again for each.
+    // Count line by line: a long page has thousands of lines, and none should be counted twice.
     let mut tokens = 0;
     for line in text.lines() {
         let own = estimate_tokens(line) + 1;

@@ -1,9 +1,9 @@
-//! What a call would set off, as the person is asked about it.
+//! The consequences of a call, as presented to the person.
 
 use octo_browser::safety::{self, Judgement, Leak, Sensitive, Sink};
 use octo_protocol::PageRisk;
 
-/// What is asked about, the weightiest first, each once.
+/// Returns the risks to ask about, the most serious first, without duplicates.
 pub(super) fn risks(judgement: &Judgement) -> Vec<PageRisk> {
     let Judgement::Ask(question) = judgement else { return Vec::new() };
     let mut risks: Vec<PageRisk> = Vec::new();

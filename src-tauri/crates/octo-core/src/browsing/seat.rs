@@ -1,4 +1,4 @@
-//! A session's place in the browser: the tab it works in, what it was shown there, and who has the page in hand.
+//! A session's use of the browser: its tab, its views of pages, and who controls the page.
 
 use super::{
     HomeBrowser,
@@ -24,61 +24,62 @@ use std::{
 use tokio::{sync::watch, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-/// What the model is told of a call that ended with the page being let go of.
+/// Message to the model for a call that ended because the page was released.
 pub(super) const STOPPED: &str =
     "The page was let go of before this was done; what it had done until then may remain.";
 
-/// What the model is told of a call during which the person took the page over.
+/// Message to the model for a call during which the person took over the page.
 pub(super) const TAKEN: &str = "The person took the page over before this was done to its end; a part of it may be done, and nothing was read. The next call waits until they hand it back: take a snapshot then.";
 
-/// How long a tab may take to wake up, and how often it is looked whether it has.
+/// How long a tab may take to wake up, and the polling interval.
 const WAKING: Duration = Duration::from_secs(5);
 const GLANCE: Duration = Duration::from_millis(100);
 
-/// How long a page that is let go of may take to be cleared of what was drawn onto it.
+/// How long clearing the overlay of a released page may take.
 const CLEARING: Duration = Duration::from_millis(500);
 
-/// A session's place in the browser. Clones are one.
+/// A session's use of the browser. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Seat(pub(super) Arc<Place>);
 
 pub(super) struct Place {
     pub browser: HomeBrowser,
     pub session: SessionId,
-    /// The one it came from, or itself.
+    /// The root session, or itself.
     pub root: SessionId,
     pub outputs: Outputs,
     work: tokio::sync::Mutex<Work>,
     pub shown: Mutex<Shown>,
-    /// Held while a picture for the person is taken: one at a time.
+    /// Locked while a picture for the person is taken: one at a time.
     pub camera: tokio::sync::Mutex<()>,
     pub hand: watch::Sender<PageHand>,
-    /// Whether the person had the page since the model was last told of it.
+    /// Whether the person had the page since the model was last informed.
     taken: AtomicBool,
-    /// Cancelled when the page is let go of; another one stands in its place then.
+    /// Cancelled when the page is released, and then replaced by a new token.
     leaving: Mutex<CancellationToken>,
 }
 
-/// What is being worked in. One call at a time.
+/// The state of the work in the browser. One call at a time.
 #[derive(Default)]
 pub(super) struct Work {
     /// The tab in use.
     pub tab: Option<TabNumber>,
-    /// It, while it is attached to.
+    /// Its page, while attached.
     pub page: Option<Page>,
-    /// Whether the tab was brought to the front for this task: once, for it takes the focus.
+    /// Whether the tab was brought to the front in this turn: done once, because it takes the focus.
     pub fronted: bool,
-    /// Whether the browser was attached to again, after the model had worked in it, and it was not told yet.
+    /// Whether the browser was attached again after the model had worked in it, and the model was not informed
+    /// yet.
     pub attached_anew: bool,
-    /// The attachment that was worked over last, by its number.
+    /// The number of the attachment used last.
     pub attachment: Option<u64>,
-    /// What the model was shown of the tabs, which outlives an attachment.
+    /// The model's views of the tabs, which outlive an attachment.
     pub views: HashMap<TabNumber, View>,
-    /// What was weighed last, for the card of the same call.
+    /// The last weighed call, for the card of the same call.
     pub weighed: Option<(BrowserWish, Found)>,
-    /// The files that come of its pages.
+    /// The downloads of its pages.
     pub fetching: Fetching,
-    /// What it and its relatives know of pages.
+    /// The page knowledge of the session and its relatives.
     known: Arc<Known>,
 }
 
@@ -105,39 +106,39 @@ impl Seat {
         }))
     }
 
-    /// Whether it ever had a page, which is in use again when it is needed.
+    /// Returns whether it ever used a page, which is used again when needed.
     pub(crate) fn was_used(&self) -> bool {
-        // Whoever works there uses it.
+        // If the lock is taken, the browser is in use.
         self.0.work.try_lock().map_or(true, |work| work.tab.is_some() || work.attachment.is_some())
     }
 
-    /// Lets go of the page at once: what runs there ends, what was drawn onto it for the person is taken away, and the
-    /// tab is detached from and left as it is. The tab stays the one in use for when it is needed again.
+    /// Releases the page immediately: cancels running work, clears the overlay, and detaches from the tab,
+    /// which is left as it is. The tab remains the one in use for the next call.
     pub(crate) fn let_go(&self) {
         drop(self.leave());
     }
 
-    /// The same, for those who wait until the page is as it was.
+    /// Like `let_go`, returning a handle to wait until the page is restored.
     pub(super) fn leave(&self) -> JoinHandle<()> {
         std::mem::take(&mut *lock(&self.0.leaving)).cancel();
         self.0.hand.send_replace(PageHand::Agent);
         self.tell(None);
         let seat = self.clone();
         tokio::spawn(async move {
-            // What held it was cancelled a moment ago.
+            // The holder of the lock was cancelled a moment ago.
             let page = {
                 let mut work = seat.0.work.lock().await;
                 work.fronted = false;
                 work.page.take()
             };
             if let Some(page) = page {
-                // A page that does not answer keeps it until it goes by itself.
+                // A page that does not answer keeps the overlay until it expires.
                 let _late = tokio::time::timeout(CLEARING, page.clear_overlay()).await;
             }
         })
     }
 
-    /// The person takes the page, or hands it back.
+    /// Hands the page to the person or back to the agent.
     pub(crate) fn hand(&self, hand: PageHand) {
         if hand == PageHand::Person {
             self.0.taken.store(true, Ordering::Relaxed);
@@ -149,11 +150,11 @@ impl Seat {
         }
     }
 
-    /// In its person's hand the page has the focus when they give it to it, and is shown when it is.
+    /// Ends the focus emulation: in the person's hand the page has the focus and visibility of its real window.
     fn end_acting(&self) {
         let seat = self.clone();
         tokio::spawn(async move {
-            // What works there gives up now.
+            // The running call gives up now.
             let work = seat.work().await;
             if let Some(page) = work.page.as_ref().filter(|_| *seat.0.hand.borrow() == PageHand::Person) {
                 page.end_acting();
@@ -161,20 +162,20 @@ impl Seat {
         });
     }
 
-    /// Waits until the agent has the page.
+    /// Waits until the agent controls the page.
     pub(super) async fn in_hand(&self) {
         let mut hand = self.0.hand.subscribe();
-        // The sender is ours, so the wait ends with the page being handed back alone.
+        // This struct owns the sender, so the wait ends only when the page is handed back.
         let _ours = hand.wait_for(|hand| *hand == PageHand::Agent).await;
     }
 
-    /// Ends once the person has the page.
+    /// Waits until the person controls the page.
     pub(super) async fn taken(&self) {
         let mut hand = self.0.hand.subscribe();
         let _ours = hand.wait_for(|hand| *hand == PageHand::Person).await;
     }
 
-    /// Who had the page since the model was told of it last. Asked where that is told now.
+    /// Returns who controlled the page since the model was last informed. Call this only when reporting it.
     pub(super) fn handed(&self) -> Hand {
         if self.0.taken.swap(false, Ordering::Relaxed) { Hand::Returned } else { Hand::Kept }
     }
@@ -183,12 +184,12 @@ impl Seat {
         self.0.work.lock().await
     }
 
-    /// Ends when the page is let go of.
+    /// Returns the token that is cancelled when the page is released.
     pub(super) fn leaving(&self) -> CancellationToken {
         lock(&self.0.leaving).clone()
     }
 
-    /// Does something in the page, which is given up when the page is let go of.
+    /// Runs an operation in the page, cancelling it when the page is released.
     async fn unless_left<T>(
         &self,
         doing: impl Future<Output = Result<T, ToolError>>,
@@ -206,23 +207,23 @@ impl Seat {
     }
 }
 
-/// Who had the page while it was waited for.
+/// Who controlled the page during the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hand {
-    /// The agent all the time.
+    /// The agent, throughout.
     Kept,
-    /// The person for a while.
+    /// The person, for a while.
     Returned,
 }
 
 impl Work {
-    /// The tab in use becomes this one.
+    /// Makes this the tab in use.
     pub fn use_tab(&mut self, tab: &Tab) {
         if self.tab != Some(tab.number) {
             self.tab = Some(tab.number);
             self.fronted = false;
             if let Some(page) = self.page.take() {
-                // Left as it was, the pointer included.
+                // Restore the page, including the pointer.
                 tokio::spawn(
                     async move { tokio::time::timeout(CLEARING, page.clear_overlay()).await.map(drop) },
                 );
@@ -230,14 +231,14 @@ impl Work {
         }
     }
 
-    /// The page in use, attached to now if it is not.
+    /// Returns the page in use, attaching to it if necessary.
     pub async fn attached(&mut self, connected: &Connected, tab: &Tab) -> Result<Page, ToolError> {
         self.use_tab(tab);
         if let Some(page) = self.page.as_ref().filter(|page| page.is_attached()) {
             return Ok(page.clone());
         }
         let page = match Page::attach(&connected.link, &tab.target).await {
-            // The browser put it to sleep: in front of its window it wakes up.
+            // The browser discarded the tab: bringing it to the front wakes it.
             Err(PageError::Silent(Liveness::Discarded)) => wake(connected, tab).await?,
             attached => attached,
         };
@@ -247,34 +248,35 @@ impl Work {
         Ok(page)
     }
 
-    /// Notes over which attachment is worked now: that it is another one is told, for the browser may have begun anew.
+    /// Records the attachment in use. A change is reported to the model, because the browser may have been
+    /// restarted.
     pub fn over(&mut self, attachment: u64) {
         self.attached_anew |= self.attachment.is_some_and(|before| before != attachment);
         self.attachment = Some(attachment);
     }
 
-    /// What the newest look at a tab can tell is remembered as read: all of it, for the whole is in a file.
+    /// Remembers the whole newest snapshot of a tab as read, because the full text is in a file.
     pub fn learn(&mut self, tab: TabNumber) {
         let Some(snapshot) = self.views.get(&tab).and_then(View::last) else { return };
         self.read().memory.shown_page(&snapshot.texts());
     }
 
-    /// What it and its relatives know of pages.
+    /// Returns the page knowledge of the session and its relatives.
     pub fn known(&self) -> &Known {
         &self.known
     }
 
-    /// The same, to look something up or to note it. It is held by nobody across an await.
+    /// Locks that knowledge, to look something up or to record it. Never held across an await.
     pub fn read(&self) -> MutexGuard<'_, Read> {
         self.known.read()
     }
 
-    /// A text without the values of secrets.
+    /// Returns a text with secret values redacted.
     pub fn redacted(&self, text: &str) -> String {
         self.read().redactor.redact(text)
     }
 
-    /// Takes secrets out of what a card says by a page's words.
+    /// Redacts secrets in a card's page text.
     pub fn redact(&self, view: &mut BrowserView) {
         let target = view.target.as_mut().map(|target| &mut target.name);
         for shown in view.title.as_mut().into_iter().chain(target) {
@@ -282,14 +284,14 @@ impl Work {
         }
     }
 
-    /// What the model was shown of a tab.
+    /// Returns the model's view of a tab.
     pub fn view(&mut self, tab: TabNumber) -> &mut View {
         self.views.entry(tab).or_default()
     }
 }
 
-/// Wakes a tab that sleeps and attaches to it. What was awake has another name than what slept, by the same number of
-/// tab it may take a moment to be found.
+/// Wakes a discarded tab and attaches to it. The awakened page has another target id, which may take a moment
+/// to be found under the same tab number.
 async fn wake(connected: &Connected, tab: &Tab) -> Result<Result<Page, PageError>, ToolError> {
     connected
         .tabs

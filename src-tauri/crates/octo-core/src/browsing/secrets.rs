@@ -1,5 +1,5 @@
-//! Secrets the model types by name. It never has a value: it writes `{{secret:NAME}}`, and what is typed in its place is
-//! fetched from the keychain at the last moment, for the one site the person bound it to.
+//! Secrets that the model types by name. It never receives a value: it writes `{{secret:NAME}}`, and the value
+//! is fetched from the keychain at the last moment, for the one site the person bound it to.
 
 use super::{Seat, weigh::Found};
 use crate::{
@@ -21,17 +21,17 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-/// The shortest value that is kept: shorter ones could not be taken out of what is read (see
+/// Minimum length of a stored value: shorter ones could not be redacted (see
 /// [`octo_browser::safety::Redactor`]).
 const SHORTEST: usize = 4;
-/// The longest value that is kept, in bytes: longer ones are no password, and keychains have limits.
+/// Maximum length of a stored value, in bytes: longer ones are not passwords, and keychains have limits.
 const LONGEST: usize = 1_024;
 
-/// The secrets of the person, by name.
+/// The person's secrets, by name.
 pub(crate) struct Secrets {
     keys: KeyRing,
     known: RwLock<Vec<BoundSecret>>,
-    /// How often something about them changed.
+    /// Change counter.
     changes: AtomicU64,
 }
 
@@ -42,15 +42,15 @@ impl Secrets {
         secrets
     }
 
-    /// Takes the list into use as it is stored now.
+    /// Applies the list as stored now.
     pub fn follow(&self, listed: &[SiteSecret]) {
-        // One that somebody else wrote there and that is none stays unknown.
+        // Skip an invalid entry that another program wrote.
         let known = listed.iter().filter_map(|secret| read(secret).ok()).collect();
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = known;
         self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How often something about them changed: whoever knows values asks for them again then.
+    /// Returns the change counter: callers that cache values reload them when it changes.
     pub(super) fn changes(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
@@ -60,23 +60,24 @@ impl Secrets {
         known.iter().find(|secret| secret.name == *name).cloned()
     }
 
-    /// Those that belong to one of these sites.
+    /// Returns the secrets that belong to one of these sites.
     pub(super) fn bound_to(&self, origins: &[Origin]) -> Vec<BoundSecret> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let is_there = |secret: &&BoundSecret| origins.iter().any(|origin| origin.is(&secret.site));
         known.iter().filter(is_there).cloned().collect()
     }
 
-    /// What stands for the secrets of a site, for the model.
+    /// Returns the placeholders of a site's secrets, for the model.
     pub fn at(&self, origin: &Origin) -> Vec<String> {
         let here = self.bound_to(std::slice::from_ref(origin));
         here.iter().map(|secret| secret.name.placeholder()).collect()
     }
 
-    /// Puts a value away.
+    /// Stores a value.
     ///
     /// # Errors
-    /// `browser.secret_*` for a name, site or value that cannot be kept; `key.not_saved`.
+    ///
+    /// `browser.secret_*` for an invalid name, site or value; `key.not_saved`.
     pub async fn save(&self, name: &str, site: &str, value: Secret) -> Result<SiteSecret, ApiError> {
         let named = SecretName::new(name).map_err(|_| ApiError::new("browser.secret_name"))?;
         let site: Site = site.trim().parse().map_err(|_| ApiError::new("browser.secret_site"))?;
@@ -91,21 +92,23 @@ impl Secrets {
         Ok(SiteSecret { name: named.to_string(), site: site.to_string() })
     }
 
-    /// Takes a value out of the keychain.
+    /// Deletes a value from the keychain.
     ///
     /// # Errors
+    ///
     /// `key.not_removed`.
     pub async fn forget(&self, secret: &SiteSecret) -> Result<(), ApiError> {
         match read(secret) {
             Ok(secret) => self.keys.forget(owner(&secret.name), &secret.site.to_string(), Slot::Key).await,
-            // Nothing was ever kept under it.
+            // No value was stored under it.
             Err(_) => Ok(()),
         }
     }
 
-    /// Takes all values out of the keychain. One it refuses keeps none of the others back.
+    /// Deletes all values from the keychain. A failure does not stop the rest.
     ///
     /// # Errors
+    ///
     /// The first of `key.not_removed`.
     pub async fn forget_all(&self) -> Result<(), ApiError> {
         let known = std::mem::take(&mut *self.known.write().unwrap_or_else(PoisonError::into_inner));
@@ -117,10 +120,11 @@ impl Secrets {
         outcome
     }
 
-    /// All values there are, for whoever must leave them out.
+    /// Returns all stored values, for callers that must redact them.
     ///
     /// # Errors
-    /// `key.not_read`: who cannot know the values cannot leave them out.
+    ///
+    /// `key.not_read`: unknown values cannot be redacted.
     pub async fn values(&self) -> Result<Vec<SecretString>, ApiError> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner).clone();
         let mut values = Vec::new();
@@ -130,9 +134,10 @@ impl Secrets {
         Ok(values)
     }
 
-    /// The value of one; none where the keychain has none.
+    /// Returns a secret's value; `None` if the keychain has none.
     ///
     /// # Errors
+    ///
     /// `key.not_read`.
     pub(super) async fn value(&self, secret: &BoundSecret) -> Result<Option<SecretString>, ApiError> {
         self.keys.load(owner(&secret.name), &secret.site.to_string(), Slot::Key).await
@@ -158,14 +163,15 @@ fn owner(name: &SecretName) -> String {
     format!("secret {name}")
 }
 
-/// A text to be written: what is no secret of it, which is judged, and leave for those that are.
+/// A text to be written: its non-secret part, which is judged, and the permissions for its secrets.
 pub(super) struct Plain {
     pub text: String,
     pub releases: Vec<Release>,
 }
 
 impl Secrets {
-    /// Whether the secrets in a text may be typed into a field. Without any, nothing is asked of it.
+    /// Decides whether the secrets in a text may be typed into a field. Without secrets, the field is not
+    /// checked.
     pub(super) fn release(
         &self,
         page: &Page,
@@ -214,7 +220,7 @@ impl Secrets {
 }
 
 impl Seat {
-    /// The act with the values in place of the names. What reads the page knows of each before the page does.
+    /// Returns the act with values in place of names. The redactor learns each value before the page does.
     pub(super) async fn with_secrets(
         &self,
         work: &mut Work,

@@ -1,11 +1,11 @@
-//! How the attachment stands, in the words of the window, and why there is none, in words for the model.
+//! Converts the attachment's state for the window, and connection errors for the model.
 
 use octo_browser::{Channel, ConnectError, Family, Mode, Product, State};
 use octo_protocol::{ApiError, BrowserState, BrowserWay, Millis};
 use octo_tools::ToolError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What the window is told. `failure` is why the last attempt came to nothing.
+/// Converts the state for the window. `failure` is the reason why the last attempt failed.
 pub(super) fn told(state: State, failure: Option<&ApiError>) -> BrowserState {
     match state {
         State::Off => {
@@ -31,7 +31,7 @@ fn millis(at: SystemTime) -> Millis {
     at.duration_since(UNIX_EPOCH).ok().and_then(|past| Millis::try_from(past.as_millis()).ok()).unwrap_or(0)
 }
 
-/// Why there is no attachment.
+/// Explains why no attachment was made.
 pub(super) fn not_connected(error: &ConnectError) -> ApiError {
     match error {
         ConnectError::NoBrowser => ApiError::new("browser.none_listens"),
@@ -45,7 +45,7 @@ pub(super) fn not_connected(error: &ConnectError) -> ApiError {
     }
 }
 
-/// The same for the model: what it can do, and that it must not try on its own for ever.
+/// Explains it to the model: its options, and that it must not keep retrying on its own.
 pub(super) fn for_model(error: &ApiError) -> ToolError {
     let words = match error.key.as_str() {
         "browser.off" => {
@@ -70,7 +70,7 @@ pub(super) fn for_model(error: &ApiError) -> ToolError {
     ToolError::new(words)
 }
 
-/// A browser's name in the settings.
+/// Returns a browser's name in the settings.
 pub(super) fn id_of(product: &Product) -> String {
     let family = match product.family {
         Family::Chrome => "chrome",

@@ -1,4 +1,4 @@
-//! The browser's tabs: which one a call is about, and what is told of the others.
+//! The browser's tabs: selects the tab of a call, and reports the others.
 
 use super::{Seat, card, carry::Told, seat::Work};
 use octo_browser::{
@@ -8,10 +8,10 @@ use octo_browser::{
 use octo_tools::{BrowserWish, ToolError};
 use std::fmt::Write;
 
-/// Tabs named at most.
+/// Maximum number of tabs listed.
 const TABS: usize = 60;
 
-/// The tab that is in use; a call that names another one is told to change to it first.
+/// Returns the tab in use; a call that names another tab fails and asks to switch to it first.
 pub(super) async fn in_use(work: &Work, connected: &Connected, wish: &BrowserWish) -> Result<Tab, ToolError> {
     let Some(number) = work.tab else {
         return Err(ToolError::new(
@@ -39,7 +39,7 @@ async fn find(connected: &Connected, number: TabNumber) -> Result<Tab, ToolError
     })
 }
 
-/// The tab that is to be read: the one that is named, the one in use, or the one the person looks at.
+/// Returns the tab to read: the named one, the one in use, or the one the person is looking at.
 pub(super) async fn for_reading(
     work: &Work,
     connected: &Connected,
@@ -59,8 +59,8 @@ pub(super) async fn for_reading(
     }
 }
 
-/// Where a tab is: what its main frame shows, as long as it is attached to. Whose an empty page is, is not in the list
-/// of the tabs: that one is attached to for a moment, and nothing of it is read.
+/// Returns a tab's address: its main frame's document while attached. The tab list does not contain the origin
+/// of an empty page, so such a tab is attached to for a moment, without reading its content.
 pub(super) async fn address_of(work: &Work, connected: &Connected, tab: &Tab) -> Address {
     let shown = |page: &Page| {
         let committed = page.committed();
@@ -73,14 +73,14 @@ pub(super) async fn address_of(work: &Work, connected: &Connected, tab: &Tab) ->
     match Address::of(&tab.url) {
         Address::Blank => match Page::attach(&connected.link, &tab.target).await {
             Ok(page) => shown(&page),
-            // It is looked at again once it answers.
+            // It is checked again once it answers.
             Err(_) => Address::Blank,
         },
         address => address,
     }
 }
 
-/// All tabs, by title and site: more of a page is seen only where it is granted.
+/// Lists all tabs by title and site: more of a page is visible only once it is granted.
 pub(super) async fn list(seat: &Seat, work: &Work, connected: &Connected) -> Result<Told, ToolError> {
     let tabs = connected.tabs.list().await;
     let tabs = tabs.map_err(|error| ToolError::new(format!("The browser did not answer: {error}.")))?;
@@ -120,16 +120,16 @@ pub(super) async fn close(work: &mut Work, connected: &Connected, tab: &Tab) -> 
     Ok(Told::words(format!("Tab {} was closed.", tab.number)))
 }
 
-/// Tabs that the page in use opened.
+/// Reports tabs that the page in use opened.
 pub(super) async fn popups(work: &mut Work, connected: &Connected, tab: &Tab) -> String {
     let Ok(tabs) = connected.tabs.list().await else { return String::new() };
-    // What was shown of tabs that the person has closed is not needed again: no number is used twice.
+    // Views of tabs that the person closed are no longer needed: no number is reused.
     work.views.retain(|number, _| tabs.iter().any(|tab| tab.number == *number));
     let mut text = String::new();
     for other in tabs {
         let is_new = other.opener.as_ref() == Some(&tab.target) && !work.views.contains_key(&other.number);
         if is_new {
-            // Told once: its numbers begin here.
+            // Reported once: its numbering begins here.
             work.views.entry(other.number).or_default();
             let site = card::origin_of(&other.url);
             let _ = writeln!(text, "The page opened tab {} ({site}). Use focus to work in it.", other.number);

@@ -1,4 +1,4 @@
-//! What a call would touch, found at the live page: which site, which real element, what it would set off.
+//! Determines the targets of a call at the live page: the site, the real element, the consequences.
 
 mod about;
 
@@ -26,29 +26,29 @@ use octo_tools::{
 };
 use std::sync::Arc;
 
-/// The most characters that are given to a page at once: all of them are shown to the person.
+/// Maximum length of a text given to a page at once, in characters: all of it is shown to the person.
 const WHOLE: usize = 32_000;
 
-/// What was found.
+/// The targets found.
 #[derive(Clone, Default)]
 pub(super) struct Found {
     pub weight: Weight,
-    /// The tab it is about.
+    /// The tab of the call.
     pub tab: Option<Tab>,
-    /// The element it is done to, and the one it is dragged onto.
+    /// The element acted on, and the drop target of a drag.
     pub element: Option<Place>,
     pub onto: Option<Place>,
-    /// What has the focus, for a key that goes there.
+    /// The focused element, for a key that is sent there.
     pub focus: Option<Place>,
-    /// The secrets that may be typed into the element now, in the order of the text.
+    /// Permissions to type secrets into the element now, in the order of the text.
     pub releases: Arc<[Release]>,
-    /// The document that was looked at; empty for what touches none.
+    /// The inspected document; empty if the call touches none.
     pub document: String,
-    /// That a number was found again on another element like it.
+    /// Note that a number was matched to another, similar element.
     pub note: Option<String>,
 }
 
-/// Which kind of step a deed is.
+/// Returns the kind of step that a call is.
 fn step(deed: &WishedDeed) -> Step {
     match deed {
         WishedDeed::Open { .. } | WishedDeed::Navigate { .. } | WishedDeed::Back => Step::Navigate,
@@ -68,8 +68,8 @@ fn step(deed: &WishedDeed) -> Step {
 }
 
 impl Seat {
-    /// Weighs a call, with what is granted before it. While the person has the page this waits, for to weigh is to look
-    /// at the page.
+    /// Weighs a call against the existing grants. Waits while the person controls the page, because weighing
+    /// reads the page.
     pub(super) async fn look(&self, wish: &BrowserWish, standing: &BrowserLeave) -> Result<Found, ToolError> {
         if wish.deed == WishedDeed::Status {
             return Ok(Found::default());
@@ -85,7 +85,7 @@ impl Seat {
             self.in_hand().await;
             tokio::select! {
                 biased;
-                // Nothing of what they do there is read: it is begun again once they hand the page back.
+                // Nothing is read while the person acts: weighing restarts once they hand the page back.
                 () = self.taken() => {}
                 found = self.look_in_hand(&connected, wish, standing) => return found,
             }
@@ -109,7 +109,7 @@ impl Seat {
         found
     }
 
-    /// Weighs a call. Of a page that the leave does not cover, nothing is looked at but where it is.
+    /// Weighs a call. For a page that the grant does not cover, only its address is read.
     pub(super) async fn look_in(
         &self,
         work: &mut Work,
@@ -118,8 +118,8 @@ impl Seat {
         leave: &BrowserLeave,
     ) -> Result<Found, ToolError> {
         let mut found = self.look_at(work, connected, wish, leave).await?;
-        // A page may name an element after what was typed into another, and say it in a dialog. Before it is cut to
-        // a line: of a value that is cut, the rest would not be known any more.
+        // A page may name an element after text typed elsewhere, and repeat it in a dialog. Redact before
+        // cutting to a line, because the rest of a cut value would not be recognised.
         if let Some(target) = &mut found.weight.target {
             target.name = line(&work.redacted(&target.name));
         }
@@ -182,7 +182,7 @@ impl Seat {
                     NavigateError::Page(error) => fault(&error),
                     error => ToolError::new(format!("Not done: {error}.")),
                 })?;
-                // Where it leads is what counts, not what it leaves: that may be a page nobody wants to be at.
+                // The destination counts, not the page being left, which may be an unwanted one.
                 let place = self.place(step, &Address::of(&entry));
                 let mark = format!("{} {entry}", tab.number);
                 let weight = Weight { place, mark, ..Weight::default() };
@@ -204,7 +204,7 @@ impl Seat {
     ) -> Result<Found, ToolError> {
         let tab = tabs::in_use(work, connected, wish).await?;
         let page = work.attached(connected, &tab).await?;
-        // Read before the address: where the page goes elsewhere in between, what is done to this document is refused.
+        // Read before the address: if the page navigates in between, acts on this document are refused.
         let document = page.document();
         let committed = page.committed();
         let address = Address::of_frame(&committed.url, &committed.origin);
@@ -215,7 +215,7 @@ impl Seat {
             document,
             ..Found::default()
         };
-        // Nothing of a page is looked at before its site is granted; what could be asked about it comes after that.
+        // No page is inspected before its site is granted; questions about its content follow after that.
         if !self.may_be_at(leave, &address) {
             found.weight.looked = Looked::PlaceOnly;
             return Ok(found);
@@ -257,7 +257,7 @@ impl Seat {
         Ok(found)
     }
 
-    /// Where an address leads, and what it would tell the place.
+    /// Returns an address's destination, and the data it would disclose there.
     fn leads(&self, work: &Work, step: Step, address: &Address, url: &str) -> Weight {
         let frame = Origin::Opaque;
         let act = Act {
@@ -274,7 +274,7 @@ impl Seat {
         Weight { place, risks, ..Weight::default() }
     }
 
-    /// Whether a task may be somewhere.
+    /// Returns the question for an address, if the turn may not be there yet.
     fn place(&self, step: Step, address: &Address) -> Option<octo_tools::Place> {
         let entry = match self.grants().check(safety::TabNumber(0), step, address) {
             Verdict::Allowed(_) => Entry::Open,
@@ -297,7 +297,7 @@ impl Seat {
         grants
     }
 
-    /// Whether a call with this leave may be where the page is now.
+    /// Returns whether a call with this grant may be where the page is now.
     pub(super) fn may_be_at(&self, leave: &BrowserLeave, address: &Address) -> bool {
         let (mut grants, tab) = (self.grants(), safety::TabNumber(0));
         let place = leave.weight.place.iter().map(|place| &place.site);
@@ -308,7 +308,7 @@ impl Seat {
                 let _kept = grants.allow(tab, question, Lifetime::Task);
             }
         };
-        // What is granted every single time is granted to the call that was asked about, and to no other.
+        // A site that needs a grant each time is granted only to the call that was asked about.
         leave.granted.iter().for_each(|site| allow(site, Lifetime::Task));
         place.for_each(|site| allow(site, Lifetime::Once));
         match grants.check(tab, Step::Commit, address) {
@@ -320,8 +320,8 @@ impl Seat {
         }
     }
 
-    /// What the person is shown of a call before it runs: of what was weighed, and nothing of a page that is not
-    /// granted.
+    /// Returns a call as shown to the person before it runs: from the weighed state, and without content of a
+    /// page that is not granted.
     pub(super) async fn view(&self, wish: &BrowserWish) -> Result<BrowserView, ToolError> {
         let weighed = self.work().await.weighed.take();
         let found = match weighed {
@@ -330,8 +330,10 @@ impl Seat {
         };
         let mut view = view_of(wish, &found);
         self.work().await.redact(&mut view);
-        // What is asked about is shown as it looks in the page.
-        // Not in the condition: what is worked in would be held until the picture is there, and it is taken by that.
+        // The element is shown as it appears in the page.
+        //
+        // Not inside the condition, where the lock on the work would be held until the picture, which needs
+        // that lock, is taken.
         let page = self.work().await.page.clone();
         if !found.weight.risks.is_empty()
             && let (Some(place), Some(tab), Some(page)) = (&found.element, &found.tab, page)

@@ -1,4 +1,4 @@
-//! What an agent asks at the desk about the settings. It changes none: it proposes, and the person sets.
+//! An agent's questions about the settings. It changes none: it proposes, and the person decides.
 
 use octo_protocol::Settings;
 use octo_tools::{SettingsQuery, ToolError};
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::{collections::BTreeMap, fmt, sync::LazyLock};
 
 pub(super) fn answer(settings: &Settings, query: SettingsQuery) -> Result<String, ToolError> {
-    // No key and no password is among them: those are in the keychain.
+    // It contains no keys or passwords: those are in the keychain.
     let settings = serde_json::to_value(settings).map_err(|error| ToolError::new(error.to_string()))?;
     let serde_json::Value::Object(settings) = settings else { return Ok(String::new()) };
     match query {
@@ -35,7 +35,7 @@ pub(super) fn answer(settings: &Settings, query: SettingsQuery) -> Result<String
     }
 }
 
-/// What a setting can be proposed to be.
+/// The values that can be proposed for a setting.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Range {
@@ -63,11 +63,11 @@ impl fmt::Display for Range {
     }
 }
 
-/// The settings that can be proposed, by their page and their key there: those whose value is one word or number, and
-/// none that decides what may run unasked, where it goes, what it may cost or what is kept. The page reads the same list, by which it
-/// also knows where in the settings each is.
+/// The settings that can be proposed, by page and key: those whose value is a single word or number, excluding
+/// all that decide which actions run without asking, where data is sent, cost limits, or what data is kept. The
+/// page reads the same list, which also gives each setting's position.
 static PROPOSED: LazyLock<BTreeMap<String, Range>> = LazyLock::new(|| {
-    // A list that is broken, which its test rules out, proposes nothing.
+    // An invalid list, which its test rules out, proposes nothing.
     serde_json::from_str(include_str!("proposed-settings.json")).unwrap_or_default()
 });
 
@@ -97,7 +97,7 @@ mod tests {
         answer(&Settings::default(), SettingsQuery::Open { page: page.to_owned(), proposal })
     }
 
-    /// What the page would set, at the place the list names.
+    /// Returns the settings the page would save, with the value at the place the list names.
     fn set(at: &[String], value: serde_json::Value) -> Result<Settings, serde_json::Error> {
         let mut settings = serde_json::to_value(Settings::default())?;
         let place = at.iter().fold(&mut settings, |inside, name| {
@@ -134,7 +134,7 @@ mod tests {
                 let answer = open(page, Some((key, &word))).unwrap();
                 assert!(answer.contains(&format!("you propose {key}: {word}")), "{setting} {word}: {answer}");
                 let settings = set(at, value.clone()).unwrap();
-                // What a setting cannot be is brought to what it can be where it is read.
+                // Reading replaces invalid values with valid ones.
                 let read = serde_json::to_value(settings).unwrap();
                 assert_eq!(at.iter().fold(&read, |inside, name| &inside[name]), &value, "{setting}");
             }

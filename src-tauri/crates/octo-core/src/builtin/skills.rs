@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The largest `SKILL.md` that is proposed, in bytes.
+/// Maximum size of a proposed `SKILL.md`, in bytes.
 const MAX_PROPOSAL: u64 = 256 * 1024;
 
 impl BuiltinCommands {
@@ -32,7 +32,7 @@ impl BuiltinCommands {
                     offer.skills.into_iter().filter(|skill| names.is_empty() || names.contains(&skill.name));
                 Ok(ToolView::LibraryOffer(LibraryOfferView { from: offer.from, skills: skills.collect() }))
             }
-            // What is at an address was looked at before, and is what is installed.
+            // The contents of an address were inspected before, and exactly these are installed.
             SkillErrand::Install { source: SkillPlace::Address(from), names, .. } => {
                 let offer = library.looked_at(&from).ok_or_else(|| {
                     ToolError::new(format!("Look first at what is there: octo skill inspect {from}"))
@@ -116,7 +116,7 @@ impl BuiltinCommands {
                 Ok(described(&offer))
             }
             SkillErrand::Install { source: _, names, replace } => {
-                // What was shown to the person, and nothing that came there since.
+                // Installs what the person saw, and nothing added since.
                 let done = library.install_held(asker.call, names, &replace, trash).await.map_err(told)?;
                 Ok(format!("Installed: {}. They can be used at once.", done.names.join(", ")))
             }
@@ -153,7 +153,7 @@ impl BuiltinCommands {
     }
 }
 
-/// A skill on a line.
+/// Formats a skill on one line.
 fn line(skill: &Skill) -> String {
     let state = match (&skill.error, skill.trust, skill.usage) {
         (Some(_), ..) => ", cannot be read",
@@ -164,7 +164,7 @@ fn line(skill: &Skill) -> String {
     format!("- {} ({}{state}): {}\n", skill.name, label(skill.source), skill.fields.description)
 }
 
-/// What skills a place holds, for the model.
+/// Describes the skills of a source, for the model.
 fn described(offer: &SkillOffer) -> String {
     let mut text = format!("{} holds:\n", offer.from);
     for skill in &offer.skills {
@@ -199,15 +199,15 @@ fn place(source: &SkillPlace) -> String {
     }
 }
 
-/// The text of a skill that is there.
+/// Returns the text of an existing skill.
 async fn written(skill: &Skill) -> Result<String, ToolError> {
     let skill = skill.clone();
     blocking(move || text_of(&skill)).await.map_err(told)
 }
 
-/// A skill's name and text, of its folder or its `SKILL.md`.
+/// Returns a skill's name and text, from its folder or its `SKILL.md`.
 async fn proposed(path: PathBuf) -> Result<(String, String), ToolError> {
-    // What is wrong is for the model, and comes through as it is.
+    // The error text is for the model and is passed on unchanged.
     blocking(move || Ok(read_proposal(&path))).await.map_err(told)?
 }
 

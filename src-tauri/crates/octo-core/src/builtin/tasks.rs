@@ -16,11 +16,11 @@ use octo_protocol::{
 use octo_tools::{DeskAsker, TaskDraft, TaskErrand, ToolError};
 use std::{collections::BTreeMap, fmt::Write};
 
-/// Runs that are listed of one task.
+/// Number of runs listed per task.
 const RUNS: u32 = 10;
 
 impl BuiltinCommands {
-    /// What would happen, for the person who is asked.
+    /// Returns a preview of the effect, for the person who is asked.
     pub(super) async fn task_view(
         &self,
         errand: TaskErrand,
@@ -44,7 +44,7 @@ impl BuiltinCommands {
                 }
                 let plan = ShownPlan { call: asker.call, task, version, plan };
                 self.tasks.hold(plan).map_err(|_| {
-                    // The question is open: it cannot come to mean something else.
+                    // The question is open: its meaning must not change.
                     ToolError::new("Not done: the task changed while the person was asked.")
                 })?;
                 text
@@ -60,7 +60,7 @@ impl BuiltinCommands {
         Ok(ToolView::Plain { text })
     }
 
-    /// Does it; the text is for the model.
+    /// Executes the command; the text is for the model.
     pub(super) async fn task(&self, errand: TaskErrand, asker: &DeskAsker) -> Result<String, ToolError> {
         match errand {
             TaskErrand::List => {
@@ -129,7 +129,7 @@ impl BuiltinCommands {
         Ok(text)
     }
 
-    /// The plan a draft comes to, and the version of the file it changes.
+    /// Returns the plan of a draft, and the version of the file it changes.
     async fn drafted(
         &self,
         task: Option<&str>,
@@ -191,7 +191,7 @@ impl BuiltinCommands {
         Ok((version, plan))
     }
 
-    /// What a new task is where nothing else is said: careful, in the folder it was asked for in.
+    /// Returns the defaults of a new task: the cautious mode, in the folder of the request.
     fn usual(&self, asker: &DeskAsker) -> TaskPlan {
         let chosen = self.tasks.preferences().tasks;
         TaskPlan {
@@ -212,7 +212,7 @@ impl BuiltinCommands {
     }
 }
 
-/// A task on a line.
+/// Formats a task on one line.
 fn line(card: &TaskCard) -> String {
     let state = match card.state {
         TaskState::Active => "",
@@ -267,9 +267,9 @@ fn standing(status: &RunStatus) -> String {
     word.to_owned()
 }
 
-/// A plan for the person: all of it in words, with its next times.
+/// Describes a complete plan in words for the person, with its next times.
 fn in_words(language: Language, plan: &TaskPlan, next: &[Millis], models: &Models) -> String {
-    // Whoever adds a part of a plan meets it here: what is agreed to is seen.
+    // A field added to a plan causes a compile error here, so that the person sees everything they agree to.
     let TaskPlan {
         name,
         prompt,

@@ -1,5 +1,5 @@
-//! The part that waits for what people write: one request that the service holds open, again and again. What comes is
-//! stored, on the disk itself, then handed on; only then is more asked for, by which the service forgets it.
+//! The task that receives messages: one long-polling request, repeated. Messages are written through to disk,
+//! then handled; only then does it ask for more, which makes the service forget them.
 
 use super::{
     ChatBridge, Line, Words,
@@ -22,36 +22,36 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// How long until another look whether this process is in charge by now, and whether a letter that is held can go.
+/// How long until the next check whether this process is in charge and whether a held message can proceed.
 const LOOK: Duration = Duration::from_secs(5);
-/// After how long without news the service may number anew ("at least a week"), in milliseconds; it keeps none for longer
-/// than a day, so that nothing that was stored can come again by then.
+/// How long without news until the service may restart its numbering ("at least a week"), in milliseconds; it
+/// keeps no message for longer than a day, so no stored message can return by then.
 const NUMBERED_ANEW: Millis = 6 * 24 * 60 * 60 * 1_000;
 
-/// What is to be done next.
+/// The next action.
 enum Plan {
-    /// Ask for news, from this number on, and wait so long for them.
+    /// Request messages from this number on, and wait this long for them.
     Ask(Option<i64>, Duration),
-    /// Nothing, until something changes or this is over.
+    /// Nothing, until a change or the end of this time.
     Rest(Option<Duration>),
 }
 
-/// What lies before the next round.
+/// Why the wait between rounds ended.
 enum Pause {
     None,
     For(Option<Duration>),
-    /// The application is gone.
+    /// The application has ended.
     Gone,
 }
 
-/// What is kept from round to round.
+/// The state kept between rounds.
 struct Fetcher {
     bridge: Weak<ChatBridge>,
     changes: watch::Receiver<u64>,
-    /// Told when another process of the home stored something.
+    /// Signals that another process of the home stored something.
     beside: watch::Receiver<u64>,
     waits: Waits,
-    /// The account as it was asked last; none once something changed.
+    /// The account as of the last request; `None` after a change.
     line: Option<Line>,
     held: Held,
 }
@@ -93,7 +93,7 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>) {
                     fetcher.line = None;
                     if changed.is_err() { return }
                 }
-                // Another window may have set it up.
+                // Another window may have configured it.
                 changed = fetcher.beside.changed(), if wait.is_none() => if changed.is_err() { return },
                 () = over => {}
             }
@@ -110,13 +110,13 @@ impl Fetcher {
             Err(error) => return self.trouble(&bridge, &error),
         };
         let Some(line) = self.line.clone() else { return Pause::None };
-        // What an earlier process or round stored and did not hand on.
+        // Messages stored but not handled by an earlier process or round.
         if let Err(error) = hand::all(&bridge, &line, &mut self.held).await {
             return self.trouble(&bridge, &ChatError::Here(error));
         }
         let wait = if self.held.is_empty() { wait } else { wait.min(LOOK) };
         let (store, known) = (bridge.base.store.clone(), bridge.chats.stored());
-        // Not held while it waits: an application that is dropped goes.
+        // Not kept during the wait, so that a dropped application can end.
         drop(bridge);
         let news = tokio::select! {
             _ = self.changes.changed() => {
@@ -140,7 +140,7 @@ impl Fetcher {
                 }
                 Pause::None
             }
-            // Nothing of it was stored: it is fetched again.
+            // None of it was stored: it will be fetched again.
             Err(error) => self.trouble(&bridge, &ChatError::Here(error)),
         }
     }
@@ -181,10 +181,10 @@ impl Fetcher {
         let service = ChatService::Telegram;
         let fetched = bridge.base.store.read(move |reader| reader.fetched(service, &account.id)).await;
         let fetched = fetched.map_err(|error| ChatError::Here(error.into()))?;
-        // One of the future is of a clock that was ahead.
+        // A time in the future is from a clock that was ahead.
         let is_fresh = |fetched: &Fetched| (0..NUMBERED_ANEW).contains(&(now() - fetched.at));
         let next = fetched.filter(is_fresh).map(|fetched| fetched.next);
-        // Whether it works is known at once where nothing is waited for.
+        // Without a wait the request shows at once whether the connection works.
         let wait = match bridge.chats.state().await.map_err(ChatError::Here)?.telegram {
             ChatConnection::Connected => POLL,
             ChatConnection::Reconnecting { .. } => Duration::ZERO,
@@ -200,7 +200,7 @@ impl Fetcher {
     }
 }
 
-/// Waits until another process of the home stored other settings than these.
+/// Waits until another process of the home stored different settings.
 async fn chosen_elsewhere(beside: &mut watch::Receiver<u64>, store: &Store, known: &ChatSettings) {
     loop {
         if beside.changed().await.is_err() {
@@ -212,8 +212,8 @@ async fn chosen_elsewhere(beside: &mut watch::Receiver<u64>, store: &Store, know
     }
 }
 
-/// The account as the settings have it; asked for its name where nobody tested the token, and where the token is of
-/// another account than the settings say.
+/// Returns the account in the settings. Asks the service for its name if the token was never tested or belongs
+/// to another account than the settings say.
 pub(super) async fn line(bridge: &ChatBridge) -> Result<Line, ChatError> {
     let missing = || ChatError::Way(ApiError::new("chat.token_missing"));
     let settings = bridge.chats.telegram().ok_or_else(missing)?;
@@ -235,7 +235,7 @@ pub(super) async fn line(bridge: &ChatBridge) -> Result<Line, ChatError> {
     Ok(Line { telegram, account })
 }
 
-/// Stores what people who are let in wrote, and how far it was fetched; those who are not.
+/// Stores the messages of admitted people and the fetch position; returns the people who are not admitted.
 async fn keep(bridge: &ChatBridge, line: &Line, batch: Vec<Incoming>) -> Result<Vec<Stranger>, ApiError> {
     let Some(last) = batch.iter().map(|one| one.number).max() else { return Ok(Vec::new()) };
     let fetched = Fetched { next: last.saturating_add(1), at: now() };
@@ -248,7 +248,7 @@ async fn keep(bridge: &ChatBridge, line: &Line, batch: Vec<Incoming>) -> Result<
             letters.push((from, json));
         }
     }
-    // The service forgets it with the next request: by then a power cut must not take it either.
+    // The service forgets it with the next request: by then it must survive a power cut.
     let written = bridge.base.store.write_through(move |tx| {
         let service = ChatService::Telegram;
         let known: Vec<ChatRow> =
@@ -272,10 +272,10 @@ async fn keep(bridge: &ChatBridge, line: &Line, batch: Vec<Incoming>) -> Result<
     written.await.map_err(ApiError::from)
 }
 
-/// Tells somebody who is not let in their code, and nothing else.
+/// Sends a person who is not admitted their code, and nothing else.
 async fn greet(bridge: &ChatBridge, line: &Line, stranger: Stranger) {
     let chance = *uuid::Uuid::new_v4().as_bytes();
-    // The bytes in the middle of such an id say what kind it is.
+    // The middle bytes of such an id encode its version.
     let chance = [chance[0], chance[1], chance[2], chance[3], chance[4], chance[5], chance[14], chance[15]];
     let person = stranger.person.clone();
     let asked = bridge.base.store.write(move |tx| {

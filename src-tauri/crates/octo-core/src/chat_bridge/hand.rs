@@ -1,5 +1,5 @@
-//! What becomes of what people wrote: orders to Octo are carried out, buttons answer questions, and the rest goes to the
-//! chat's session, or begins one.
+//! The handling of people's messages: orders to Octo are carried out, buttons answer questions, and all other
+//! messages go to the chat's session or start one.
 
 use super::{
     ChatBridge, Line, Talk, Words,
@@ -16,14 +16,14 @@ use octo_protocol::{Answer, ApiError, Ask, Block, ErrorCode, Role, SessionId, Se
 use octo_store::{ChatRow, LetterRow};
 use std::collections::HashSet;
 
-/// How many sessions of a chat are listed.
+/// Number of sessions of a chat in a list.
 const LISTED: u32 = 9;
-/// Letters that are looked at together.
+/// Number of messages read at once.
 const LETTERS: u32 = 100;
-/// The most words that end the wait of a pressed button (Telegram: "0-200 characters").
+/// Maximum length of the text that acknowledges a pressed button (Telegram: "0-200 characters").
 const ACKNOWLEDGED: usize = 150;
 
-/// Letters that cannot go now, whose people were told so.
+/// Held messages whose senders were informed.
 #[derive(Debug, Default)]
 pub(super) struct Held(HashSet<i64>);
 
@@ -33,18 +33,18 @@ impl Held {
     }
 }
 
-/// What became of a letter.
+/// The outcome of handling a message.
 enum Taken {
-    /// It is done with.
+    /// It is handled.
     Done,
-    /// It waits for something that is over by itself, and so does all that its chat sent after it.
+    /// It waits for a condition that will pass, and so do all later messages of its chat.
     Waits(ApiError),
 }
 
-/// Hands on all that is stored, the oldest first. One that cannot go now holds up its own chat and no other.
+/// Handles all stored messages, oldest first. A held message delays only its own chat.
 ///
 /// # Errors
-/// Those of the store: what is not handed on stays.
+/// Those of the store: unhandled messages stay.
 pub(super) async fn all(bridge: &ChatBridge, line: &Line, held: &mut Held) -> Result<(), ApiError> {
     let store = &bridge.base.store;
     let mut waiting: HashSet<i64> = HashSet::new();
@@ -55,9 +55,10 @@ pub(super) async fn all(bridge: &ChatBridge, line: &Line, held: &mut Held) -> Re
         if waiting.contains(&of) {
             continue;
         }
-        // Read for each: the one before it may have led the chat elsewhere, and somebody may be shut out meanwhile.
+        // Read for each message: an earlier one may have switched the chat to another session, and its person
+        // may be removed meanwhile.
         let chat = store.read(move |reader| reader.chat(of)).await?;
-        // Of another bot than the one that is connected now there is nobody to answer.
+        // A message to a bot that is no longer connected cannot be answered.
         if let Some(chat) = chat.filter(|chat| line.is_of(chat)) {
             let talk = Talk { bridge, line, chat: &chat };
             if let Taken::Waits(error) = talk.take(&letter).await? {
@@ -75,14 +76,14 @@ pub(super) async fn all(bridge: &ChatBridge, line: &Line, held: &mut Held) -> Re
     Ok(())
 }
 
-/// Whether what went wrong is over by itself, so that the letter waits for it.
+/// Whether the fault will pass, so that the message waits for it.
 fn may_pass(error: &ApiError) -> bool {
     let may = ["store.full", "store.busy", "chat.unreachable", "chat.too_much", "session.unavailable"];
     error.code == Some(ErrorCode::InUse) || may.contains(&error.key.as_str())
 }
 
 impl Talk<'_> {
-    /// Carries a letter out. One that is refused is done with once its person knows, or cannot be told at all.
+    /// Carries out a message. A refused message is handled once its person knows, or cannot be reached at all.
     async fn take(&self, row: &LetterRow) -> Result<Taken, ApiError> {
         let words = Words::of(self.bridge);
         let refused = match serde_json::from_str::<Letter>(&row.letter_json) {
@@ -120,7 +121,8 @@ impl Talk<'_> {
         }
     }
 
-    /// Puts a letter away whose order is carried out, before that is said: saying it twice would be of no use.
+    /// Marks a message as handled once its order is carried out and before that is reported: a second report
+    /// would be useless.
     async fn put_away(&self, letter: i64) -> Result<(), ApiError> {
         let gone = self.bridge.base.store.write(move |tx| tx.letter_done(letter)).await;
         gone.map_err(ApiError::from)
@@ -143,7 +145,7 @@ impl Talk<'_> {
                 words.say("chat.new")
             }
             Order::Stop => match self.running().await? {
-                // That it stopped is told as it is of any turn.
+                // The stop is reported as for any turn.
                 Some(session) => return self.bridge.sessions.stop(session).await,
                 None => words.say("chat.nothing_runs"),
             },
@@ -160,10 +162,11 @@ impl Talk<'_> {
         Ok(())
     }
 
-    /// Puts a message into the chat's session, or begins one with it.
+    /// Adds a message to the chat's session, or starts a session with it.
     async fn send(&self, letter: i64, text: String, files: Vec<LetterFile>) -> Result<(), ApiError> {
         let known = self.session().await?.map(|session| session.id);
-        // Files are fetched only for a session that can take them. One that is to begin has its files before it.
+        // Files are fetched only for a session that can take them. A new session gets its files before it
+        // starts.
         let session = known.unwrap_or_default();
         match known {
             Some(session) => drop(self.bridge.sessions.open(session).await?),
@@ -178,7 +181,7 @@ impl Talk<'_> {
         }
         let via = Via::new(self.chat.service, letter);
         let renames = matches!(slash::parse(&blocks), Parsed::Command(Command::Rename(_)));
-        // While files came somebody may have been shut out.
+        // The person may have been removed while the files were fetched.
         let chat = self.chat.key;
         let known_still = self.bridge.base.store.read(move |reader| reader.chat(chat)).await;
         if known_still?.is_none() {
@@ -196,10 +199,10 @@ impl Talk<'_> {
         }
     }
 
-    /// The session it goes on with; none where there is none, or where it was deleted.
+    /// Returns the chat's current session; `None` if it has none or it was deleted.
     async fn session(&self) -> Result<Option<SessionInfo>, ApiError> {
         let chat = self.chat.key;
-        // As of now: an order before this one may have changed it.
+        // Read now, because an earlier order may have changed it.
         let read = self.bridge.base.store.read(move |reader| {
             let Some(session) = reader.chat(chat)?.and_then(|chat| chat.session) else { return Ok(None) };
             reader.session(session)
@@ -261,7 +264,7 @@ impl Talk<'_> {
         };
         let id = info.id;
         let topic = octo_protocol::Topic::Session { id };
-        // What it did before is not told again.
+        // Its earlier events are not reported again.
         let told = self.bridge.base.store.read(move |reader| reader.topic_seq(&topic)).await;
         self.lead(Some(id), told?).await?;
         Ok(words.fill("chat.opened", &[("title", &info.title)]))
@@ -292,7 +295,7 @@ impl Talk<'_> {
         Ok(())
     }
 
-    /// A button answers the question it stands below, once.
+    /// Handles a pressed button: it answers the question above it, once.
     async fn press(&self, press: Press) -> Result<(), ApiError> {
         let words = Words::of(self.bridge);
         let answered = self.answer(&press).await;
@@ -303,13 +306,13 @@ impl Talk<'_> {
             Err(error) => telling::excerpt(&words.error(error), ACKNOWLEDGED),
         };
         if let Err(error) = self.line.telegram.acknowledge(&press.id, &said).await {
-            // It only ends the waiting mark on the button.
+            // It only ends the waiting indicator on the button.
             tracing::debug!(%error, "a press was not acknowledged");
         }
         Ok(())
     }
 
-    /// The answer that was given; none where its question does not wait any more.
+    /// Returns the given answer, or `None` if its question is no longer waiting.
     async fn answer(&self, press: &Press) -> Result<Option<String>, ApiError> {
         let (Some((wanted, at)), Some(info)) = (telling::pressed(&press.data), self.session().await?) else {
             return Ok(None);
@@ -333,7 +336,8 @@ impl Talk<'_> {
         }
     }
 
-    /// Fetches a file that came with a message. A picture goes to the model, anything else is named by its place.
+    /// Fetches a file sent with a message. A picture goes to the model; any other file is mentioned by its
+    /// path.
     async fn fetch(&self, session: SessionId, file: LetterFile) -> Result<Block, ApiError> {
         let name = file.name.unwrap_or_else(|| "picture".to_owned());
         let too_large = || {
@@ -343,7 +347,7 @@ impl Talk<'_> {
             return Err(too_large());
         }
         let bytes = self.line.telegram.file(&file.id, LARGEST_FILE).await.map_err(|error| match error {
-            // It is still there, and fetching it again takes nothing from anybody.
+            // It is still on the server, and fetching it again costs nothing.
             error @ (ChatError::TooMuch(_) | ChatError::Unreachable(_) | ChatError::Unanswered(_)) => {
                 error.to_api()
             }
@@ -354,7 +358,7 @@ impl Talk<'_> {
 }
 
 impl Line {
-    /// Whether a chat is of this account.
+    /// Whether a chat belongs to this account.
     pub(super) fn is_of(&self, chat: &ChatRow) -> bool {
         chat.account == self.account.id
     }

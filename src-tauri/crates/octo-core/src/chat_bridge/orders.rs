@@ -1,26 +1,26 @@
-//! What a message in a chat asks of Octo itself. Everything else is for the session: its own slash commands, skills, and
-//! words for the agent.
+//! Requests of a chat message to Octo itself. All other messages are for the session: its slash commands,
+//! skills, and words for the agent.
 
-/// What is asked.
+/// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// What can be done here.
+    /// Show the available orders.
     Help,
-    /// Begin anew with the next message.
+    /// Start a new session with the next message.
     New,
-    /// Stop what runs.
+    /// Stop the running turn.
     Stop,
-    /// How the session stands.
+    /// Show the state of the session.
     Status,
-    /// The sessions of this chat.
+    /// List the sessions of this chat.
     List,
-    /// Go on with the session of this number in the list.
+    /// Continue the session with this number in the list.
     Open(Option<usize>),
-    /// Say the last answer again.
+    /// Repeat the last answer.
     Last,
-    /// Something that is not done from a chat; its name.
+    /// An action that is not available from a chat; its name.
     AtTheComputer(&'static str),
-    /// It is for the session.
+    /// A message for the session.
     ForTheSession,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn read(text: &str) -> Order {
         Some((name, argument)) => (name, argument.trim()),
         None => (rest, ""),
     };
-    // In a chat the service itself adds the bot's name to a command that is picked from its menu.
+    // In a group the service itself appends the bot's name to a command picked from its menu.
     let name = name.split_once('@').map_or(name, |(name, _)| name);
     match name.to_ascii_lowercase().as_str() {
         "start" | "help" => Order::Help,

@@ -10,11 +10,11 @@ use octo_protocol::{ApiError, Block, ChatAccount, Sent, SessionId, SessionInfo};
 use octo_workspace::session_folder;
 use std::path::{Path, PathBuf};
 
-/// The longest name of a file that is kept, in bytes: most file systems take 255.
+/// Maximum length of a kept file's name, in bytes: most file systems allow 255.
 const NAME: usize = 200;
 
 impl ChatBridge {
-    /// The bot that a token which nobody tested turned out to be.
+    /// Stores the bot an untested token turned out to belong to.
     pub(super) async fn learn_bot(&self, bot: ChatAccount) -> Result<(), ApiError> {
         self.settings
             .change(move |_, settings| {
@@ -26,7 +26,7 @@ impl ChatBridge {
             .await
     }
 
-    /// Sends what a person wrote in a chat into its session.
+    /// Sends a person's chat message to its session.
     pub(super) async fn send_via(
         &self,
         session: SessionId,
@@ -36,10 +36,10 @@ impl ChatBridge {
         self.sessions.send(session, UserMessage::in_chat(blocks, via)).await
     }
 
-    /// Whether a session can be begun in a chat now: there is a model, and the folder.
+    /// Checks that a session can be started from a chat now: there is a model, and the folder.
     ///
     /// # Errors
-    /// What is missing.
+    /// The missing part.
     pub(super) async fn may_start_in_chat(&self) -> Result<(), ApiError> {
         let telegram = self.chats.telegram();
         let telegram = telegram.ok_or_else(|| ApiError::new("chat.token_missing"))?;
@@ -47,7 +47,7 @@ impl ChatBridge {
         self.sessions.model_or_default(None).await.map(drop)
     }
 
-    /// Begins the session `id` with what a person wrote in a chat.
+    /// Starts the session `id` with a person's chat message.
     pub(super) async fn start_in_chat(
         &self,
         id: SessionId,
@@ -56,7 +56,7 @@ impl ChatBridge {
         via: Via,
     ) -> Result<SessionInfo, ApiError> {
         let settings = self.base.preferences();
-        // As they were read from the store last: another window may have chosen them.
+        // As last read from the store: another window may have chosen them.
         let telegram = self.chats.telegram().ok_or_else(|| ApiError::new("chat.token_missing"))?;
         let model = self.sessions.model_or_default(None).await?;
         let folder = session_folder(Path::new(&telegram.folder))?;
@@ -66,7 +66,7 @@ impl ChatBridge {
         begun
     }
 
-    /// Keeps a file that a session was sent through a chat: a picture as one the model is shown, anything else by its place.
+    /// Keeps a file a session received through a chat: a picture for the model, any other file by its path.
     pub(super) async fn receive(
         &self,
         session: SessionId,
@@ -87,7 +87,7 @@ impl ChatBridge {
     }
 }
 
-/// Writes a file into a folder of its own below `place`, under the name it came with as far as that is one.
+/// Writes a file into a folder of its own below `place`, under its original name where that is a valid name.
 fn keep(place: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
     let unwritten = |error: std::io::Error| ApiError::new("chat.file_unkept").arg("name", name).detail(error);
     let folder = place.join(uuid::Uuid::now_v7().simple().to_string());
@@ -97,7 +97,7 @@ fn keep(place: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, ApiError> {
     Ok(path)
 }
 
-/// A name that is one part of a path everywhere, and hides nothing.
+/// Returns a name that is a single path component on every system and hides nothing.
 fn file_name(name: &str) -> String {
     let safe: String = name
         .chars()
@@ -111,7 +111,7 @@ fn file_name(name: &str) -> String {
     if safe.is_empty() { "file".to_owned() } else { safe.to_owned() }
 }
 
-/// What is not seen, or turns what follows around.
+/// Whether a character is invisible or reverses the following text.
 fn is_unseen(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

@@ -1,4 +1,4 @@
-//! Sending: again where it is known that nothing was done, and never where it may have been.
+//! Sending: retried only if it is certain that nothing was done, never if it may have been.
 
 use super::{ChatBridge, Line, Talk, Words};
 use octo_chats::{ChatError, Post};
@@ -6,15 +6,15 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// How often words of Octo's own are tried; whoever does not get them asks again.
+/// How many times Octo's own messages are tried; a person who misses one asks again.
 const TRIES: u32 = 3;
-/// The first wait before what did not get there is sent again; it doubles up to [`LONGEST`].
+/// First delay before a failed message is sent again; it doubles up to [`LONGEST`].
 const FIRST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(60);
-/// The shortest before an answer that did not get there is sent again.
+/// Minimum delay before a failed answer is sent again.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// Waits before further tries.
+/// The delays before further attempts.
 #[derive(Debug, Default)]
 pub(super) struct Waits(u32);
 
@@ -30,16 +30,16 @@ impl Waits {
     }
 }
 
-/// Whether words of Octo's own got there.
+/// Whether one of Octo's own messages was delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Said {
-    /// They did, or never will.
+    /// It was delivered or never will be.
     Over,
-    /// The service is not reached.
+    /// The service is unreachable.
     NotYet,
 }
 
-/// Says something of Octo's own to somebody.
+/// Sends one of Octo's own messages to a person.
 pub(super) async fn say(bridge: &ChatBridge, line: &Line, person: &str, post: Post) -> Said {
     let mut waits = Waits::default();
     for _ in 0..TRIES {
@@ -62,7 +62,7 @@ pub(super) async fn say(bridge: &ChatBridge, line: &Line, person: &str, post: Po
 }
 
 impl Talk<'_> {
-    /// Says something of Octo's own. Nothing hangs on it: whoever does not get it asks again.
+    /// Sends one of Octo's own messages. Nothing depends on it: a person who misses it asks again.
     pub(super) async fn say(&self, post: Post) -> Said {
         say(self.bridge, self.line, &self.chat.person, post).await
     }
@@ -72,19 +72,19 @@ impl Talk<'_> {
     }
 }
 
-/// What became of sending what an event means.
+/// The outcome of sending the posts of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
-    /// All of it is there, or the service will never take it.
+    /// All of it was delivered, or the service will never accept it.
     Done,
-    /// A part of it may be there: it must not be sent again.
+    /// Part of it may have been delivered: it must not be sent again.
     Doubtful,
-    /// Nothing of it is there; it may be sent after this time.
+    /// None of it was delivered; it may be sent after this time.
     NotYet(Duration),
 }
 
-/// Sends posts in their order. Where the first does not get there it is said at once; once one did, the rest waits for the
-/// service here, until the application ends, or its line is another.
+/// Sends posts in order. If the first fails this returns at once; after the first success the remaining posts
+/// wait here for the service, until the application ends or the account changes.
 pub(super) async fn send_all(
     talk: &Talk<'_>,
     posts: &[Post],
@@ -95,7 +95,7 @@ pub(super) async fn send_all(
     let mut rest = posts.iter().enumerate();
     let mut next = rest.next();
     while let Some((place, post)) = next {
-        // Somebody may have been shut out, and the token taken back: that is looked at before more is said.
+        // The person may have been removed or the token revoked: check before sending more.
         if changes.has_changed().unwrap_or(true) && place > 0 {
             return Sending::Doubtful;
         }
@@ -116,7 +116,7 @@ pub(super) async fn send_all(
                 waits.next()
             }
             Err(ChatError::Refused(refusal)) => {
-                // They blocked the bot, or this very text is not taken: the next one may be.
+                // They blocked the bot, or the service rejects this text: the next one may be accepted.
                 tracing::warn!(%refusal, "a chat service does not take an answer");
                 next = rest.next();
                 continue;
@@ -138,7 +138,7 @@ pub(super) async fn send_all(
     Sending::Done
 }
 
-/// How the connection is, by what went wrong.
+/// Returns the state of the connection after an error.
 pub(super) fn connection(error: &ChatError, at: octo_protocol::Millis) -> octo_protocol::ChatConnection {
     use octo_protocol::ChatConnection;
     let said = error.to_api();
@@ -153,11 +153,11 @@ pub(super) fn connection(error: &ChatError, at: octo_protocol::Millis) -> octo_p
     }
 }
 
-/// How long nothing is asked of a service after something went wrong.
+/// How long to pause requests to a service after an error.
 pub(super) fn pause(error: &ChatError, waits: &mut Waits) -> Duration {
     match error {
         ChatError::TooMuch(wait) => *wait,
-        // Another program reads the bot: asking often would only take its news away.
+        // Another program is reading the bot: frequent requests would only take its updates away.
         ChatError::Conflict(_) => LONGEST,
         _ => waits.next(),
     }

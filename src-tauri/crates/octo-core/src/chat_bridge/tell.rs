@@ -1,8 +1,8 @@
-//! The part that waits for what sessions do, and says it in their chats.
+//! The task that waits for events of sessions and reports them in their chats.
 //!
-//! How far a chat was told is a number of its session's events. Before anything is sent it is stored that it is being
-//! sent, and afterwards that it was: where a process ended in between, nobody knows whether it arrived, and what is said
-//! then is that, not the answer a second time.
+//! A chat's progress is a number of its session's events. The start of a delivery is stored before it is sent,
+//! and its end afterwards: if a process ended in between, it is unknown whether the message arrived, and Octo
+//! reports this doubt and does not send the answer a second time.
 
 use super::{
     ChatBridge, Line, Talk, Words,
@@ -24,25 +24,25 @@ use tokio::sync::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Events that are read at once.
+/// Number of events read at once.
 const BATCH: u32 = 100;
-/// How long the service shows that something is being written, and a little less.
+/// How long the service shows the typing indicator, minus a margin.
 const TYPING: Duration = Duration::from_secs(4);
-/// How long until another look where something could not be read or said.
+/// Delay before another look if something could not be read or sent.
 const AGAIN: Duration = Duration::from_secs(10);
-/// For how long what happens is gathered: one step of an agent is several events.
+/// How long events are gathered: one step of an agent causes several.
 const GATHER: Duration = Duration::from_millis(200);
 
-/// What is kept from look to look.
+/// The state kept between looks.
 struct Teller {
     bridge: Weak<ChatBridge>,
     closing: CancellationToken,
     changes: watch::Receiver<u64>,
-    /// The sessions of chats.
+    /// The sessions with a chat.
     followed: HashSet<SessionId>,
-    /// The account as it was used last; none once something changed.
+    /// The account as last used; `None` after a change.
     line: Option<Line>,
-    /// When it was shown last that something is being written, by chat.
+    /// When the typing indicator was last shown, by chat.
     typed: HashMap<i64, Instant>,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>) {
                     Wait::ForNews => std::future::pending().await,
                 }
             };
-            // What the service asked to wait for, nothing shortens.
+            // A delay requested by the service is never shortened.
             let hears = !matches!(wait, Wait::Hold(_));
             tokio::select! {
                 () = closing.cancelled() => return,
@@ -91,7 +91,7 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>) {
                     teller.line = None;
                     if changed.is_err() { return }
                 }
-                // The connection is there again.
+                // The connection is back.
                 _ = connection.recv(), if hears => {}
                 () = led.notified(), if hears => {}
                 changed = beside.changed(), if hears && !teller.followed.is_empty() => {
@@ -107,13 +107,13 @@ pub(super) fn begin(bridge: &Arc<ChatBridge>) {
 
 enum Wait {
     ForNews,
-    /// At most so long.
+    /// At most this long.
     For(Duration),
-    /// So long, whatever happens.
+    /// This long, whatever happens.
     Hold(Duration),
 }
 
-/// Waits until something happened in one of these sessions.
+/// Waits for an event in one of these sessions.
 async fn moved(events: &mut Receiver<Arc<Envelope>>, followed: &HashSet<SessionId>) {
     loop {
         match events.recv().await {
@@ -128,7 +128,7 @@ async fn moved(events: &mut Receiver<Arc<Envelope>>, followed: &HashSet<SessionI
 }
 
 impl Teller {
-    /// Tells every chat what it was not told; none once the application is gone.
+    /// Reports all news to every chat. Returns `None` once the application has ended.
     async fn look(&mut self) -> Result<Option<Wait>, ApiError> {
         let Some(bridge) = self.bridge.upgrade() else { return Ok(None) };
         self.followed.clear();
@@ -167,7 +167,7 @@ impl Teller {
         Ok(Some(wait))
     }
 
-    /// Shows that the session works, where it does. Whether it does.
+    /// Shows the typing indicator if the session is working. Returns whether it is.
     async fn shows_writing(
         &mut self,
         bridge: &ChatBridge,
@@ -191,7 +191,7 @@ impl Teller {
     }
 }
 
-/// Tells one chat what it was not told.
+/// Reports the news to one chat.
 async fn tell(
     bridge: &ChatBridge,
     line: &Line,
@@ -206,7 +206,7 @@ async fn tell(
         let talk = Talk { bridge, line, chat: &chat };
         match send_all(&talk, &[post], closing, changes).await {
             Sending::NotYet(wait) => return Ok(Sending::NotYet(wait)),
-            // That it may be missing is not said for ever.
+            // The doubt is reported only once.
             Sending::Done | Sending::Doubtful => {}
         }
         let at_desk = chat.at_desk;
@@ -241,14 +241,14 @@ async fn tell(
                 continue;
             }
             for post in &mut posts {
-                // Whoever sits before the window needs no sound.
+                // A person in front of the window needs no sound.
                 post.silent |= chat.at_desk;
             }
             let seq = envelope.seq;
-            // On the disk itself: a power cut must not have it said twice.
+            // Written through to disk: a power cut must not cause a second delivery.
             let telling = store.write_through(move |tx| tx.chat_telling(key, session, seq)).await;
             if !telling? {
-                // It goes on with another session by now, or its person was shut out.
+                // It continues with another session by now, or its person was removed.
                 return Ok(Sending::Done);
             }
             let talk = Talk { bridge, line, chat: &chat };
@@ -263,7 +263,7 @@ async fn tell(
                     chat.told = seq;
                 }
                 Sending::NotYet(wait) => {
-                    // Nothing is on its way any more.
+                    // No delivery is in progress any more.
                     let before = seq.saturating_sub(1);
                     let told = store.write(move |tx| tx.chat_told(key, session, before, at_desk)).await;
                     told?;

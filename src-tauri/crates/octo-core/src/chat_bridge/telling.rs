@@ -1,31 +1,32 @@
-//! What a chat is told of an event of its session: answers, questions, and what went wrong. Not what the agent does on
-//! the way: whoever wants to watch has the window.
+//! The posts to a chat for an event of its session: answers, questions and errors. Intermediate actions of the
+//! agent are visible only in the window.
 
 use super::Words;
 use octo_chats::{Button, Post, posts};
 use octo_protocol::{Ask, Event, Message, MessageEnd, MessageId, Origin, Question, QuestionId, TurnEnd};
 
-/// The longest label of a button, in characters; what is beyond stands in the post.
+/// Maximum length of a button's label, in characters; longer text appears in the post.
 const LABEL: usize = 48;
-/// What the data of a button that answers a question begins with.
+/// Prefix of the data of a button that answers a question.
 const ANSWER: &str = "a";
 
-/// What an event means for the chat.
+/// The meaning of an event for the chat.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Told {
     /// Nothing.
     Nothing,
-    /// The person wrote in the chat: they are there.
+    /// The person wrote in the chat, so they are present there.
     InChat,
-    /// The person wrote in a window: they are at the desk, and the chat is told what.
+    /// The person wrote in a window: they are at the desk, and the chat gets their text.
     AtDesk(Vec<Post>),
-    /// The model's message is whole; what it says is in the store.
+    /// The model's message is complete; its text is in the store.
     Answer(MessageId),
-    /// Something to be said.
+    /// Posts to send.
     Say(Vec<Post>),
 }
 
-/// What an event means for the chat. Events that only the window shows are named, so that a new one is thought about.
+/// Returns the meaning of an event for the chat. Events shown only in the window are listed explicitly, so that
+/// each new kind is considered.
 pub(super) fn told(event: &Event, words: Words) -> Told {
     match event {
         Event::MessageAdded { message } if message.meta.origin == Origin::Person => match message.meta.via {
@@ -76,7 +77,7 @@ pub(super) fn told(event: &Event, words: Words) -> Told {
     }
 }
 
-/// What a message of the model's says. On its way to an answer it arrives without a sound.
+/// Builds the posts of a model's message. A message before the final answer arrives without a sound.
 pub(super) fn answer(message: &Message, words: Words) -> Vec<Post> {
     let is_on_its_way = message.calls().next().is_some();
     let mut all = posts(&message.text(), &words.say("chat.cut"));
@@ -101,7 +102,8 @@ fn at_desk(message: &Message, words: Words) -> Vec<Post> {
     vec![post]
 }
 
-/// The buttons stand below the last post: what they answer is above them, however long it is.
+/// Builds the posts of a question. The last post has the buttons, so the question precedes them however long it
+/// is.
 fn asked(question: &Question, words: Words) -> Vec<Post> {
     let (asked, context, options) = match &question.ask {
         Ask::Permission { .. } => {
@@ -139,7 +141,7 @@ fn asked(question: &Question, words: Words) -> Vec<Post> {
     all
 }
 
-/// The question a button answers, and the place of its answer among those that were offered.
+/// Returns the question a button answers, and the index of its answer among those offered.
 pub(super) fn pressed(data: &str) -> Option<(QuestionId, usize)> {
     let mut parts = data.split(':');
     let (kind, question, at) = (parts.next()?, parts.next()?, parts.next()?);
@@ -149,7 +151,7 @@ pub(super) fn pressed(data: &str) -> Option<(QuestionId, usize)> {
     Some((question.parse().ok()?, at.parse().ok()?))
 }
 
-/// The beginning of a text on one line.
+/// Returns the beginning of a text on one line.
 pub(super) fn excerpt(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= most {

@@ -1,39 +1,39 @@
-//! Who asks to be let in. Anybody who finds a bot can write to it; Octo answers them with a code and nothing else, and
-//! hears them once the person at the computer typed that code. That the code is typed, not picked from a list, is the
-//! point: whoever calls themselves by a known name still has another code.
+//! Requests for access. Anyone who finds a bot can write to it; Octo answers them only with a code, and ignores
+//! their messages until the person at the computer has typed that code. Typing the code, as opposed to picking
+//! it from a list, is essential: an impostor with a known name still has a different code.
 
 use octo_protocol::Millis;
 use octo_store::OfferRow;
 
-/// What codes are made of: nothing that is mistaken for something else.
+/// The alphabet of codes, without characters that are easily confused.
 const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
-/// How long a code is: 40 bits, against five that are open at a time.
+/// Length of a code: 40 bits, against at most five open codes.
 const LENGTH: usize = 8;
-/// How long a code is good for, in milliseconds: one hour.
+/// Lifetime of a code, in milliseconds: one hour.
 const LIFE: Millis = 60 * 60 * 1_000;
-/// The shortest between two answers to somebody who is not let in, in milliseconds.
+/// Minimum time between two replies to a person who is not admitted, in milliseconds.
 const BETWEEN: Millis = 60 * 1_000;
-/// The most who are answered at a time: strangers must not be able to make Octo busy.
+/// Maximum number of open requests: strangers must not be able to keep Octo busy.
 const MOST: usize = 5;
 
-/// Somebody who asks to be let in.
+/// A person who asks for access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stranger {
     /// The account they write to.
     pub account: String,
-    /// The service's id of them.
+    /// Their id at the service.
     pub person: String,
-    /// What they call themselves.
+    /// Their display name.
     pub name: String,
 }
 
-/// The codes that are open, as the store has them.
+/// The open codes, as stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pairing(pub(crate) Vec<OfferRow>);
 
 impl Pairing {
-    /// The code to tell somebody; none where they were told a moment ago, and where too many ask. `chance` are bytes
-    /// nobody can guess.
+    /// Returns the code for a person; `None` if they received it a moment ago or too many people ask. `chance`
+    /// is unpredictable random data.
     pub(crate) fn ask(&mut self, stranger: Stranger, now: Millis, chance: [u8; LENGTH]) -> Option<String> {
         self.forget_old(now);
         let is_theirs =
@@ -56,7 +56,7 @@ impl Pairing {
         Some(code)
     }
 
-    /// Whoever was told this code, however it was typed. It is good once.
+    /// Removes and returns the person with this code, ignoring how it was typed. A code is valid once.
     pub(crate) fn take(&mut self, typed: &str, now: Millis) -> Option<Stranger> {
         self.forget_old(now);
         let place = self.0.iter().position(|offer| plain(&offer.code) == plain(typed))?;
@@ -64,7 +64,7 @@ impl Pairing {
         Some(Stranger { account, person, name })
     }
 
-    /// One of a clock that was ahead is no better than an old one.
+    /// A code from a clock that was ahead is treated like an old one.
     fn forget_old(&mut self, now: Millis) {
         self.0.retain(|offer| (1..=LIFE).contains(&offer.until.saturating_sub(now)));
     }

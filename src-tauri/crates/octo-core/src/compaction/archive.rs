@@ -1,19 +1,19 @@
-//! Summed-up messages as a person and a model can read them, and as a program can.
+//! Summarised messages in a form for people and models, and in one for programs.
 
 use super::Summary;
 use octo_protocol::{Block, Message, Origin};
 use std::{fmt::Write as _, path::PathBuf};
 
-/// Where summed-up messages were written out.
+/// Files the summarised messages were written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Archived {
-    /// The file to be read.
+    /// The readable file.
     pub path: PathBuf,
     /// Those of earlier compactions, newest first.
     pub earlier: Vec<PathBuf>,
 }
 
-/// Messages written out in Markdown, and in JSON lines. Nothing is shortened; pictures are named.
+/// Writes messages as Markdown and as JSON lines. Nothing is shortened; pictures appear by name.
 pub(crate) fn write_out(title: &str, at: &str, summary: &Summary, messages: &[Message]) -> (String, String) {
     let mut text = format!(
         "---\nsession: {}\narchived_at: {at}\nmessages: {}\ntopics: {}\n---\n\n# Archived messages\n",
@@ -32,7 +32,7 @@ pub(crate) fn write_out(title: &str, at: &str, summary: &Summary, messages: &[Me
             Origin::Model => "Model",
             Origin::Octo => "Octo",
         };
-        // A string takes whatever is written to it.
+        // Writing to a `String` cannot fail.
         let _ = write!(text, "\n## {who}\n");
         message.blocks.iter().for_each(|block| push(&mut text, block));
     }
@@ -60,7 +60,7 @@ fn push(text: &mut String, block: &Block) {
     };
 }
 
-/// Text between fences that nothing in it can close.
+/// Wraps text in a fence that nothing in it can close.
 fn fenced(text: &str, language: &str) -> String {
     let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(longest + 1));

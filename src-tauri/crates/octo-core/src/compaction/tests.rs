@@ -17,7 +17,7 @@ fn answer(text: &str) -> Message {
     message(Role::Assistant, Origin::Model, vec![Block::Text { text: text.into() }])
 }
 
-/// A model's message with so many calls, and the message of their results, each so many bytes.
+/// Builds a model's message with `calls` calls and the message with their results, of `bytes` bytes each.
 fn step(calls: usize, bytes: usize) -> [Message; 2] {
     let (asked, given) = (0..calls)
         .map(|_| {
@@ -50,7 +50,7 @@ fn what_is_recent_and_small_stays() {
     // Each step is a little over 1,000 tokens: three fit.
     let found = cut(&messages, HeldBack::Nothing).unwrap();
     assert_eq!(found, Cut { summed: 35, sent: 41 });
-    // A large last step leaves nothing.
+    // A large last step leaves no room for others.
     messages.extend(step(2, 40_000));
     assert_eq!(cut(&messages, HeldBack::Nothing).unwrap(), Cut { summed: 43, sent: 43 });
     assert_eq!(cut(&messages, HeldBack::LastStep).unwrap(), Cut { summed: 41, sent: 41 });
@@ -186,7 +186,7 @@ proptest! {
                 });
                 prop_assert!(!parted, "a result at {} lost its call", place);
             }
-            // What the person said last stays whatever its size.
+            // The person's last message stays whatever its size.
             let kept = messages[summed..sent].iter();
             let kept: u64 = kept.take_while(|message| message.meta.origin != Origin::Person).map(estimate).sum();
             prop_assert!(kept <= KEPT);

@@ -1,16 +1,16 @@
-//! A step as a model would stream it: small pieces of text, then the calls.
+//! Splits a step as a model would stream it: small pieces of text, then the calls.
 
 use super::script::Step;
 use octo_llm::{BlockKind, FinishReason, ModelEvent};
 use octo_protocol::{Block, CallId, ToolCall};
 
-/// How many letters a piece of text has about: a short word, or three Chinese characters.
+/// Approximate width of a piece of text: a short word, or three Chinese characters.
 const PIECE_WIDTH: usize = 6;
 
-/// How many characters of arguments come at a time.
+/// Number of characters of arguments per piece.
 const ARGUMENT_PIECE: usize = 24;
 
-/// The step's events, in order.
+/// Returns the step's events, in order.
 pub(super) fn events(step: Step) -> Vec<ModelEvent> {
     let mut events = Vec::new();
     events.push(ModelEvent::BlockStarted { block: 0, kind: BlockKind::Text });
@@ -38,7 +38,7 @@ pub(super) fn events(step: Step) -> Vec<ModelEvent> {
     events
 }
 
-/// A text in small pieces, cut behind spaces and between wide characters.
+/// Splits a text into small pieces, after spaces and between wide characters.
 fn pieces(text: &str) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();

@@ -1,13 +1,13 @@
-//! How far the script got, read from the conversation.
+//! The progress of the script, read from the conversation.
 
 use super::script::{CallName, Scene};
 use octo_protocol::{Block, CallId, CallStatus, Message, Origin, Role, ToolResult};
 use std::collections::HashMap;
 
-/// What marks a call as the script's own; `demo.<count>.<scene>.<call>`.
+/// Marks a call as the script's own; `demo.<count>.<scene>.<call>`.
 const MARK: &str = "demo";
 
-/// One of the script's messages that made calls, and what came of them.
+/// A message of the script with calls, and their results.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Played {
     /// The scene.
@@ -16,10 +16,10 @@ pub(super) struct Played {
     pub calls: Vec<PlayedCall>,
 }
 
-/// One call and what came of it.
+/// A call and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PlayedCall {
-    /// Which of the scene's calls.
+    /// Identifies the call within the scene.
     pub name: CallName,
     /// How it ended; a call without a result may or may not have run.
     pub status: CallStatus,
@@ -27,22 +27,22 @@ pub(super) struct PlayedCall {
     pub text: String,
 }
 
-/// What came after the script's last words.
+/// Everything after the script's last words.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Since {
-    /// Whether results of calls are among it: the script is in the middle of its work. A stopped call's
-    /// result says the opposite.
+    /// Whether it contains results of calls, which means that the script is in the middle of its work. A
+    /// stopped call's result means the opposite.
     pub results: bool,
-    /// What the person wrote last.
+    /// The person's last message.
     pub person: Option<String>,
 }
 
-/// The id the `count`th call of a conversation gets.
+/// Returns the id of the `count`th call of a conversation.
 pub(super) fn provider_id(count: usize, scene: Scene, call: CallName) -> String {
     format!("{MARK}.{count}.{}.{}", scene.slug(), call.slug())
 }
 
-/// The script's messages with calls, oldest first.
+/// Returns the script's messages with calls, oldest first.
 pub(super) fn played(messages: &[Message]) -> Vec<Played> {
     let results: HashMap<CallId, &ToolResult> = messages
         .iter()
@@ -66,7 +66,7 @@ pub(super) fn played(messages: &[Message]) -> Vec<Played> {
     acts.collect()
 }
 
-/// What came after the last message of the script.
+/// Returns everything after the script's last message.
 pub(super) fn since(messages: &[Message]) -> Since {
     let mut since = Since::default();
     let tail: Vec<&Message> =

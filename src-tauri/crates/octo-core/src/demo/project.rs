@@ -1,4 +1,4 @@
-//! The small project the script builds: a word counter that needs nothing but bash and coreutils.
+//! The small project built by the script: a word counter that needs only bash and coreutils.
 
 /// The program's file.
 pub(super) const PROGRAM: &str = "tally.sh";
@@ -6,7 +6,7 @@ pub(super) const PROGRAM: &str = "tally.sh";
 /// The text it is tried on.
 pub(super) const SAMPLE: &str = "animals.txt";
 
-/// What runs it.
+/// The command that runs it.
 pub(super) const COMMAND: &str = "bash tally.sh animals.txt";
 
 const HEAD: &str = "#!/usr/bin/env bash
@@ -16,20 +16,20 @@ export LC_ALL=C
 
 ";
 
-/// The line that does the counting, at first.
+/// The initial line that counts.
 pub(super) const ALL_WORDS: &str = r#"tr -s '[:space:]' '\n' < "$1" | sort | uniq -c | sort -rn"#;
 
 /// The same, showing only the most frequent words.
 pub(super) const TOP_WORDS: &str =
     r#"tr -s '[:space:]' '\n' < "$1" | sort | uniq -c | sort -rn | head -n "${2:-3}""#;
 
-/// The same, by name.
+/// The same, sorted by name.
 pub(super) const BY_NAME: &str = r#"tr -s '[:space:]' '\n' < "$1" | sort | uniq -c"#;
 
 /// A second line that adds the total.
 pub(super) const TOTAL: &str = r#"printf '%7d in all\n' "$(tr -s '[:space:]' '\n' < "$1" | wc -l)""#;
 
-/// The program with these lines.
+/// Returns the program with these lines.
 pub(super) fn program(lines: &[&str]) -> String {
     let mut text = HEAD.to_owned();
     for line in lines {

@@ -1,4 +1,4 @@
-//! What the script says and does next: a pure function of the conversation.
+//! The script's next words and actions: a pure function of the conversation.
 
 use super::{
     progress::{Played, Since, played, provider_id, since},
@@ -8,7 +8,7 @@ use octo_protocol::{CallStatus, Language, Message, words};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What the script says and does in one message.
+/// One message of the script.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Step {
     /// The words.
@@ -20,7 +20,7 @@ pub(super) struct Step {
 /// A call the script makes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ScriptedCall {
-    /// Says which call of which scene it is, so that the script finds its place again.
+    /// Identifies the call and its scene, so that the script finds its position again.
     pub provider_id: String,
     /// The tool.
     pub tool: &'static str,
@@ -38,7 +38,7 @@ macro_rules! slugs {
             /// All of them.
             pub const ALL: &'static [Self] = &[ $( Self::$variant, )* ];
 
-            /// Its name in ids; stored with conversations, so never changed.
+            /// Returns its name in ids; stored with conversations, so it never changes.
             pub fn slug(self) -> &'static str {
                 match self { $( Self::$variant => $slug, )* }
             }
@@ -54,7 +54,7 @@ macro_rules! slugs {
 slugs! {
     /// A part of the script that makes calls.
     Scene {
-        /// Says what it is and makes the plan.
+        /// Introduces itself and makes the plan.
         Plan = "plan",
         /// Makes a new plan after the first.
         PlanAgain = "plan-again",
@@ -64,7 +64,7 @@ slugs! {
         Change = "change",
         /// Runs it.
         Run = "run",
-        /// Asks which way to go on.
+        /// Asks how to continue.
         Ask = "ask",
         /// Adds the total, as chosen.
         AddTotal = "total",
@@ -74,7 +74,7 @@ slugs! {
         RunAgain = "run-again",
         /// Finishes the plan.
         Finish = "finish",
-        /// Asks how to go on after a no.
+        /// Asks how to continue after a no.
         AfterNo = "after-no",
     }
 }
@@ -101,7 +101,7 @@ slugs! {
     }
 }
 
-/// What the script says and does next in this conversation.
+/// Returns the script's next step in this conversation.
 pub(super) fn next(messages: &[Message], language: Language) -> Step {
     Script { language, played: played(messages) }.next(&since(messages))
 }
@@ -111,7 +111,7 @@ struct Script {
     played: Vec<Played>,
 }
 
-/// What the person wants, as far as a script can tell.
+/// The person's wish, in so much detail as a script can recognise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wish {
     GoOn,
@@ -119,7 +119,7 @@ enum Wish {
     Unknown,
 }
 
-/// The answer to the question what the counter should do next.
+/// The answer to the question about the counter's next feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
     Total,
@@ -143,9 +143,9 @@ impl Script {
         }
     }
 
-    /// Goes on from what came of the last scene.
+    /// Continues after the results of the last scene.
     fn onward(&self, last: &Played, since: &Since) -> Step {
-        // A plan that cannot be ticked off or emptied (the person did it already) holds nothing up.
+        // A plan that cannot be ticked off or emptied, because the person did it already, blocks nothing.
         let matters = |status: CallStatus| {
             let aside = [CallName::Tick, CallName::Clear];
             last.calls.iter().find(|call| call.status == status && !aside.contains(&call.name))
@@ -193,7 +193,7 @@ impl Script {
         }
     }
 
-    /// The answer to how to go on after a no.
+    /// Handles the answer to how to continue after a no.
     fn after_no(&self, last: &Played, since: &Since) -> Step {
         let Some(refused) = self.played.iter().rev().find(|act| act.scene != Scene::AfterNo) else {
             return self.play(Scene::Plan, "demo.hello");
@@ -202,7 +202,7 @@ impl Script {
         match answer {
             Some(answer) if answer.status == CallStatus::Done => {
                 let wants_more = self.chosen(&answer.text, &["demo.no.retry", "demo.no.end"]) == Some(0);
-                // After the goodbye "next" means: ask me again after all.
+                // After the goodbye, "next" means: ask me again after all.
                 if wants_more || !since.results {
                     self.again(refused, "demo.redo")
                 } else {
@@ -217,7 +217,7 @@ impl Script {
         }
     }
 
-    /// What was not done of a scene, once more.
+    /// Repeats the unfinished part of a scene.
     fn again(&self, act: &Played, key: &str) -> Step {
         let open = act.calls.iter().filter(|call| call.status != CallStatus::Done);
         let calls = open.map(|call| {
@@ -263,7 +263,7 @@ impl Script {
         Step { text: self.say_with(key, &[("again", &self.say("demo.key.again"))]), calls: Vec::new() }
     }
 
-    /// The reply to words the script cannot understand.
+    /// Replies to words the script cannot understand.
     fn honest(&self, last: &Played) -> Step {
         let over = last.scene == Scene::Finish;
         let key = if over { "demo.honest_over" } else { "demo.honest" };
@@ -271,7 +271,7 @@ impl Script {
         Step { text: self.say_with(key, &[("next", &go_on), ("again", &again)]), calls: Vec::new() }
     }
 
-    /// A call's tool and arguments.
+    /// Returns a call's tool and arguments.
     fn call(&self, scene: Scene, name: CallName) -> (&'static str, Value) {
         match name {
             CallName::Clear => ("todo_manager", json!({ "action": "clear" })),
@@ -316,8 +316,8 @@ impl Script {
         }
     }
 
-    /// A change whose effect is unknown is made by writing the whole file: right whether or not it had
-    /// happened already.
+    /// Replaces a change whose effect is unknown by writing the whole file, which is right whether or not the
+    /// change had happened.
     fn whole_file(&self, scene: Scene, name: CallName) -> Option<(&'static str, Value)> {
         if name != CallName::Edit {
             return None;
@@ -330,7 +330,7 @@ impl Script {
         Some(("write", json!({ "path": PROGRAM, "content": content })))
     }
 
-    /// How many items earlier plans had: their numbers are never used again.
+    /// Returns the number of items in earlier plans: their numbers are never reused.
     fn items_before(&self) -> usize {
         let filled = |act: &&Played| {
             act.calls.iter().any(|call| call.name == CallName::Add && call.status == CallStatus::Done)
@@ -349,7 +349,7 @@ impl Script {
         }
     }
 
-    /// Which option an answer names, in either language: the person may have changed it since.
+    /// Returns the option an answer names, in either language: the person may have changed it since.
     fn chosen(&self, answer: &str, options: &[&str]) -> Option<usize> {
         let place =
             |key: &str| [Language::En, Language::Zh].iter().filter_map(|&l| answer.rfind(&say(l, key))).max();
@@ -368,7 +368,7 @@ impl Script {
     }
 }
 
-/// The options of the question what the counter should do next.
+/// The options of the question about the counter's next feature.
 const OPTIONS: &[&str] = &["demo.option.total", "demo.option.names", "demo.option.leave"];
 
 fn say(language: Language, key: &str) -> String {

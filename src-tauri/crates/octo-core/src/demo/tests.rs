@@ -1,4 +1,4 @@
-//! The script as a table: conversations in, steps out; and the project it builds really works.
+//! The script as a table of conversations and steps; also checks that the project it builds works.
 
 use super::{
     DemoProvider,
@@ -45,7 +45,7 @@ impl Talk {
         self.push(Role::User, Origin::Person, vec![Block::Text { text: text.to_owned() }]);
     }
 
-    /// The script's next message, without results for its calls.
+    /// Returns the script's next message, without results for its calls.
     fn step(&mut self) -> Step {
         let step = next(&self.messages, self.language);
         let calls = step.calls.iter().map(|call| {
@@ -61,7 +61,7 @@ impl Talk {
         step
     }
 
-    /// Results for the last message's calls.
+    /// Adds results for the last message's calls.
     fn results(&mut self, result: impl Fn(&ToolCall) -> (CallStatus, String)) {
         let calls: Vec<ToolCall> = self.messages.last().unwrap().calls().cloned().collect();
         let results = calls.iter().map(|call| {
@@ -73,7 +73,7 @@ impl Talk {
         self.push(Role::User, Origin::Octo, results);
     }
 
-    /// Every call is done; a question is answered with this.
+    /// Completes every call; answers a question with this.
     fn done(&mut self, answer: &str) {
         self.results(|call| match call.name.as_str() {
             "request_user_feedback" => (CallStatus::Done, answer.to_owned()),
@@ -85,7 +85,7 @@ impl Talk {
         self.results(|_| (status, text.to_owned()));
     }
 
-    /// Plays on, everything done, until a call of this tool is made.
+    /// Plays on, completing everything, until a call of this tool is made.
     fn until(&mut self, tool: &str, answer: &str) -> Step {
         for _ in 0..20 {
             let step = self.step();
@@ -97,7 +97,7 @@ impl Talk {
         panic!("no {tool} in 20 steps");
     }
 
-    /// Plays on, everything done, until a message without calls.
+    /// Plays on, completing everything, until a message without calls.
     fn play_out(&mut self, answer: &str) -> Vec<Step> {
         let mut steps = Vec::new();
         while steps.len() < 20 {
@@ -158,7 +158,7 @@ fn the_tour_shows_every_kind_of_thing() {
     }
 }
 
-/// Carries a call out, the way the tools do.
+/// Carries out a call as the tools do.
 fn perform(folder: &Path, call: &ToolCall, answer: &str) -> String {
     let arguments: serde_json::Value = serde_json::from_str(&call.arguments).unwrap();
     let text = |name: &str| arguments[name].as_str().unwrap().to_owned();
@@ -377,8 +377,8 @@ fn status() -> impl Strategy<Value = CallStatus> {
 }
 
 proptest! {
-    /// Whatever happens, the script has something to say, its calls have ids of their own, and "again" always
-    /// leads to the end.
+    /// Whatever happens, the script has a reply, its calls have unique ids, and "again" always leads to the
+    /// end.
     #[test]
     fn nothing_is_a_dead_end(
         happenings in prop::collection::vec((status(), status(), prop::option::of(".{0,12}"), 0usize..3), 0..30)

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 use std::{fs, io, path::Path, time::Duration};
 
-/// The longest a hook may take, in seconds: the agent waits for it.
+/// Maximum run time of a hook, in seconds: the agent waits for it.
 const LONGEST: u64 = 60;
-/// How long it may take where nothing is said.
+/// Default run time limit, in seconds.
 const USUAL: u64 = 10;
 
 /// When a hook runs.
@@ -14,7 +14,7 @@ const USUAL: u64 = 10;
 pub(crate) enum Moment {
     /// Before a session's first message goes to the model.
     SessionStart,
-    /// Before a tool is run, and before the person is asked about it.
+    /// Before a tool runs, and before the person is asked about it.
     BeforeTool,
     /// After a tool ran.
     AfterTool,
@@ -25,7 +25,7 @@ pub(crate) enum Moment {
 }
 
 impl Moment {
-    /// As the hook is told of it.
+    /// Returns the name the hook receives.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::SessionStart => "session_start",
@@ -37,11 +37,11 @@ impl Moment {
     }
 }
 
-/// A program and its moment.
+/// A program and the moment it runs at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hook {
     pub(crate) on: Moment,
-    /// The tools it is about; empty for all.
+    /// Tools it applies to; empty for all.
     pub(crate) tools: Vec<String>,
     /// A bash command line.
     pub(crate) command: String,
@@ -49,21 +49,21 @@ pub(crate) struct Hook {
 }
 
 impl Hook {
-    /// Whether it runs at this moment of this tool.
+    /// Whether it runs at this moment for this tool.
     pub(crate) fn is_about(&self, on: Moment, tool: Option<&str>) -> bool {
         self.on == on
             && tool.is_none_or(|tool| self.tools.is_empty() || self.tools.iter().any(|name| name == tool))
     }
 }
 
-/// The hooks of a person.
+/// The person's hooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HookFile {
-    /// As written, in order; none when there is no file.
+    /// The hooks in file order; empty if there is no file.
     Hooks(Vec<Hook>),
-    /// It is there and cannot be read.
+    /// The file exists but cannot be read.
     Broken {
-        /// What is wrong with it, and where.
+        /// The fault and its position.
         why: String,
     },
 }
@@ -87,7 +87,7 @@ struct WrittenHook {
 }
 
 impl HookFile {
-    /// Reads the file; looks at the disk. `tools` are the names there are.
+    /// Reads the file from disk. `tools` lists the names of all tools.
     pub(crate) fn read(path: &Path, tools: &[&str]) -> Self {
         match fs::read_to_string(path) {
             Ok(text) => Self::parse(&text, tools),
@@ -110,7 +110,7 @@ impl HookFile {
             } else if !about_tools && !hook.tools.is_empty() {
                 format!("{} is not about tools", hook.on.name())
             } else if let Some(unknown) = unknown {
-                // A misspelt name would be a check that never happens.
+                // A hook for a misspelt name would never run.
                 format!("there is no tool {unknown:?}")
             } else {
                 let patience = Duration::from_secs(hook.seconds.unwrap_or(USUAL).clamp(1, LONGEST));

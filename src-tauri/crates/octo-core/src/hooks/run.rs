@@ -1,4 +1,4 @@
-//! Runs hooks and makes sense of what they say.
+//! Runs hooks and interprets their answers.
 
 use super::{HookFile, Moment};
 use octo_shell::{Aside, AsideEnd, LoginEnvironment};
@@ -6,17 +6,17 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// The status by which a hook denies without an answer in JSON.
+/// Exit status by which a hook denies without a JSON answer.
 const DENIED: i32 = 2;
-/// The most of a hook's words that go to the model, in characters.
+/// Maximum length of a hook's text for the model, in characters.
 const WORDS: usize = 4_000;
 
-/// The hooks of a person, as of each moment.
+/// The person's hooks; the file is read again at each moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Hooks {
     /// `hooks.toml`.
     pub(crate) file: PathBuf,
-    /// The session's folder, where they run.
+    /// The session's folder, which hooks run in.
     pub(crate) folder: PathBuf,
     /// The names of all tools.
     pub(crate) tools: Vec<&'static str>,
@@ -24,12 +24,12 @@ pub(crate) struct Hooks {
     pub(crate) secret_variables: Vec<String>,
 }
 
-/// What all hooks of a moment said together.
+/// The combined answers of all hooks of one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Heard {
-    /// Why it must not be; one no is enough.
+    /// Why the call is denied; a single denial suffices.
     pub(crate) deny: Option<String>,
-    /// Words for the model.
+    /// Text for the model.
     pub(crate) context: Option<String>,
 }
 
@@ -43,7 +43,8 @@ struct Said {
 }
 
 impl Hooks {
-    /// Runs the hooks of a moment, one after the other, each told `facts` and the moment's name. The first no ends it.
+    /// Runs the hooks of a moment one after the other, passing each `facts` and the moment's name. Stops at the
+    /// first denial.
     pub(crate) async fn hear(&self, on: Moment, tool: Option<&str>, mut facts: Map<String, Value>) -> Heard {
         let (file, tools) = (self.file.clone(), self.tools.clone());
         let read = tokio::task::spawn_blocking(move || HookFile::read(&file, &tools)).await;
@@ -106,7 +107,7 @@ impl Hooks {
     }
 }
 
-/// What a hook said, or why that is nothing.
+/// Parses a hook's answer, or returns why it is invalid.
 fn understood(end: &AsideEnd) -> Result<Said, String> {
     let says = end.output.trim();
     match end.code {

@@ -77,7 +77,7 @@ async fn hooks_are_told_what_happens_and_add_words_in_order() {
     assert_eq!(told, json!({ "event": "after_tool", "session": "s", "tool": "write" }));
     assert_eq!(bench.hear(Moment::Finish, None).await, Heard::default());
     assert!(bench.keep.path().join("finished").exists());
-    // A broken file stops nothing but tools.
+    // A broken file blocks only tools.
     fs::write(&bench.hooks.file, "[[").unwrap();
     assert_eq!(bench.hear(Moment::Finish, None).await, Heard::default());
 }

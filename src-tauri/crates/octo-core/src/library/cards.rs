@@ -1,4 +1,4 @@
-//! Skills as clients see them.
+//! Skills in the form clients see.
 
 use super::Shelf;
 use octo_protocol::{
@@ -6,11 +6,11 @@ use octo_protocol::{
 };
 use octo_skills::{Candidate, CandidateKind, Invocable, Run, Skill, Trust, Usage, Warning};
 
-/// Files of a skill that are listed.
+/// Maximum number of a skill's files that are listed.
 pub(super) const FILES: usize = 200;
 
 impl Shelf {
-    /// All cards: the folder's own first, then the person's, then Octo's, each by name.
+    /// Returns all cards: the folder's own first, then the person's, then Octo's, each by name.
     pub(crate) fn cards(&self, versions: impl Fn(&octo_protocol::SkillRef) -> u32) -> Vec<SkillCard> {
         let mut skills: Vec<&Skill> =
             self.catalogue.skills().iter().chain(self.catalogue.shadowed()).collect();
@@ -53,13 +53,13 @@ impl Shelf {
     }
 }
 
-/// A remark as a key of the word catalogue.
+/// Returns a warning as a key of the word catalogue.
 pub(crate) fn told(warning: &Warning) -> ApiError {
     let error = ApiError::new(warning.key);
     warning.args.iter().fold(error, |error, (name, value)| error.arg(name.as_str(), value))
 }
 
-/// The tools a skill's author wants it to use, by Octo's names where there are such.
+/// Returns the tools requested by a skill's author, by Octo's names if they have one.
 pub(super) fn tools(skill: &octo_skills::Fields) -> Vec<String> {
     skill
         .allowed_tools
@@ -68,7 +68,7 @@ pub(super) fn tools(skill: &octo_skills::Fields) -> Vec<String> {
         .collect()
 }
 
-/// The files of a skill that could be installed.
+/// Returns the files of a skill that could be installed.
 pub(super) fn files(candidate: &Candidate) -> Vec<SkillFile> {
     let kind = |kind| match kind {
         CandidateKind::Plain => SkillFileKind::Data,
@@ -78,7 +78,7 @@ pub(super) fn files(candidate: &Candidate) -> Vec<SkillFile> {
     files.map(|file| SkillFile { path: file.path.clone(), size: file.bytes, kind: kind(file.kind) }).collect()
 }
 
-/// Where a skill comes from, in a word or two for the model and for cards.
+/// Returns the origin of a skill, in a word or two for the model and for cards.
 pub(crate) fn label(origin: SkillOrigin) -> &'static str {
     match origin {
         SkillOrigin::Bundled => "octo",

@@ -1,4 +1,4 @@
-//! What a person does with memories, SOUL.md and USER.md.
+//! Operations on memories, SOUL.md and USER.md.
 
 use super::Library;
 use crate::{blocking::blocking, clock::now, prompt::MAX_PERSONA, trash::HomeTrash};
@@ -10,19 +10,19 @@ use octo_store::MemoryWriter;
 use octo_workspace::{IfTaken, Removal, draft_private, private_folder};
 use std::collections::HashMap;
 
-/// A memory as somebody wants it written.
+/// A memory to write.
 pub(crate) struct MemoryDraft {
-    /// Its file; none for a new one.
+    /// Its file, or `None` for a new one.
     pub(crate) file: Option<String>,
     pub(crate) topic: String,
     pub(crate) description: String,
     pub(crate) body: String,
-    /// What stands for the file as the writer saw it; none where they did not look.
+    /// The version of the file the writer saw, or `None` if they did not read it.
     pub(crate) version: Option<String>,
 }
 
 impl Library {
-    /// Memories that contain all words of `query`, newest first.
+    /// Returns the memories that contain all words of `query`, newest first.
     pub(crate) async fn list_memories(&self, query: String) -> Result<Memories, ApiError> {
         let writers = self.writers().await?;
         let memories = self.0.memories.clone();
@@ -30,7 +30,7 @@ impl Library {
         Ok(Memories { memories: found.iter().map(|memory| card(memory, &writers)).collect() })
     }
 
-    /// One memory.
+    /// Returns one memory.
     pub(crate) async fn memory(&self, file: String) -> Result<MemorySheet, ApiError> {
         let writers = self.writers().await?;
         let memories = self.0.memories.clone();
@@ -47,7 +47,7 @@ impl Library {
         .await
     }
 
-    /// A memory was read by an agent: it is among the newest again.
+    /// Records that an agent read a memory, which makes it one of the newest again.
     pub(crate) async fn recall(&self, file: String) -> Result<MemorySheet, ApiError> {
         let memories = self.0.memories.clone();
         let name = file.clone();
@@ -55,7 +55,7 @@ impl Library {
         self.memory(file).await
     }
 
-    /// Writes a memory: for a person, or for a session.
+    /// Writes a memory, for a person or a session.
     pub(crate) async fn remember(
         &self,
         draft: MemoryDraft,
@@ -68,7 +68,7 @@ impl Library {
             match (file, version) {
                 (None, _) => memories.add(new),
                 (Some(file), Some(version)) => memories.change(&file, new, &version),
-                // Nobody looked at it before: what is there now is what is replaced.
+                // Not read before: the present text is replaced.
                 (Some(file), None) => {
                     let version = memories.get(&file).map_err(told)?.version;
                     memories.change(&file, new, &version)
@@ -100,13 +100,13 @@ impl Library {
         Ok(())
     }
 
-    /// The newest memories, a line each, for a model.
+    /// Returns the newest memories, one per line, for a model.
     pub(crate) async fn overview(&self) -> Result<String, ApiError> {
         let memories = self.0.memories.clone();
         blocking(move || Ok(memories.overview())).await
     }
 
-    /// SOUL.md and USER.md.
+    /// Returns SOUL.md and USER.md.
     pub(crate) async fn persona(&self) -> Result<Persona, ApiError> {
         let agents = self.0.agents.clone();
         blocking(move || {
@@ -117,7 +117,7 @@ impl Library {
         .await
     }
 
-    /// Writes SOUL.md or USER.md; empty text brings Octo's own words back. What was there goes to the trash.
+    /// Writes SOUL.md or USER.md; empty text restores Octo's default. The former text goes to the trash.
     pub(crate) async fn write_persona(
         &self,
         kind: PersonaKind,
@@ -132,7 +132,7 @@ impl Library {
         let unwritable = move |error: std::io::Error| {
             ApiError::new("memory.unwritable").arg("path", at.display()).detail(error)
         };
-        // The new text is whole on the disk before the one that is there goes: a full disk costs nothing.
+        // The new text is completely on disk before the old one is removed: a full disk loses nothing.
         let draft = if text.trim().is_empty() {
             None
         } else {
@@ -169,7 +169,7 @@ impl Library {
 }
 
 fn card(memory: &Memory, writers: &HashMap<String, MemoryWriter>) -> MemoryCard {
-    // A session that is gone cannot be opened.
+    // A deleted session cannot be opened.
     let writer = writers.get(&memory.file).filter(|writer| writer.title.is_some());
     MemoryCard {
         file: memory.file.clone(),
@@ -183,7 +183,7 @@ fn card(memory: &Memory, writers: &HashMap<String, MemoryWriter>) -> MemoryCard 
     }
 }
 
-/// Why it could not be done, for the person.
+/// Converts an error for the person.
 fn told(error: MemoryError) -> ApiError {
     let about = |key: &str, file: &String| ApiError::new(key).arg("file", file);
     match &error {

@@ -1,4 +1,4 @@
-//! Skills from elsewhere: looked at first, installed once the person has seen what they are.
+//! Skills from elsewhere: inspected first, and installed once the person has seen them.
 
 mod fetch;
 
@@ -19,18 +19,18 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-/// What was looked at.
+/// Inspected skills.
 #[derive(Default)]
 pub(crate) struct Offers {
-    /// What was looked at last.
+    /// The last inspected source.
     last: Mutex<Option<Offer>>,
-    /// What the person was shown when a call asked to install it, until it is installed. Newest last.
+    /// The skills shown to the person when a call asked to install them, until they are installed. Newest last.
     asked: Mutex<Vec<(CallId, Vec<Candidate>)>>,
-    /// What was found in other agents' folders.
+    /// The skills found in other agents' folders.
     pub(super) found: Mutex<Vec<(SuggestionId, Vec<Candidate>)>>,
 }
 
-/// Calls whose question may wait at once; each holds the files that it is about.
+/// Maximum number of calls whose question may wait at once; each keeps the files it concerns.
 const ASKED: usize = 8;
 
 struct Offer {
@@ -39,7 +39,7 @@ struct Offer {
 }
 
 impl Library {
-    /// Looks at what skills a folder, an archive or a repository holds.
+    /// Inspects the skills in a folder, an archive or a repository.
     pub(crate) async fn inspect(&self, from: String) -> Result<SkillOffer, ApiError> {
         let from = from.trim().to_owned();
         let (place, fetched) = if from.contains("://") || from.starts_with("git@") {
@@ -57,7 +57,7 @@ impl Library {
         let named = from.clone();
         let (offer, skills) = blocking(move || {
             let looked = look(&place, named, &into, &shelf);
-            // What was read is kept in memory: what is installed is what was seen.
+            // The files read stay in memory: exactly the inspected ones are installed.
             drop(fetched);
             looked
         })
@@ -66,7 +66,7 @@ impl Library {
         Ok(offer)
     }
 
-    /// What was looked at last, if it was this place.
+    /// Returns the last inspected source, if it was this one.
     pub(crate) fn looked_at(&self, from: &str) -> Option<SkillOffer> {
         let last = self.last_offer();
         last.as_ref().filter(|offer| offer.shown.from == from.trim()).map(|offer| offer.shown.clone())
@@ -76,11 +76,11 @@ impl Library {
         self.0.offers.last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Holds what a call's question shows, byte for byte: nothing else is installed by that call, whoever looks at the
-    /// same place meanwhile and whatever lies there by then.
+    /// Keeps the contents of a call's question, byte for byte: that call installs nothing else, even if another
+    /// client inspects the same source meanwhile or its contents change.
     ///
     /// # Errors
-    /// `skills.offer_gone` where it is not what the call showed before.
+    /// `skills.offer_gone` if it differs from the call's earlier preview.
     pub(crate) fn hold(&self, call: CallId, offer: SuggestionId) -> Result<(), ApiError> {
         let gone = || ApiError::new("skills.offer_gone");
         let skills =
@@ -96,7 +96,7 @@ impl Library {
         Ok(())
     }
 
-    /// Installs what a call's question showed.
+    /// Installs the skills shown in a call's question.
     pub(crate) async fn install_held(
         &self,
         call: CallId,
@@ -114,7 +114,7 @@ impl Library {
         self.install_all(chosen.collect(), replace, trash).await
     }
 
-    /// Installs what was looked at. A skill that is replaced goes to the trash.
+    /// Installs inspected skills. A replaced skill goes to the trash.
     pub(crate) async fn install(
         &self,
         offer: SuggestionId,
@@ -145,7 +145,7 @@ impl Library {
             let on_conflict =
                 if replace.contains(&candidate.name) { OnConflict::Replace } else { OnConflict::Refuse };
             let done = self.install_one(candidate, on_conflict, trash).await;
-            // What was installed before it is there.
+            // The skills installed before the failure remain.
             self.changed();
             installed.push(done?);
         }
@@ -165,8 +165,8 @@ impl Library {
         let going = match on_conflict {
             OnConflict::Replace => present,
             OnConflict::Refuse if present.is_empty() => present,
-            // Another name is found for what is taken in the folder of skills; a skill that has this one in a folder
-            // that is called otherwise would stand beside the new one.
+            // A folder name already in use is replaced by a free one; but a skill that has this name in a
+            // differently named folder would then be a duplicate of the new one.
             OnConflict::Rename if present.iter().all(|folder| folder.ends_with(&candidate.name)) => {
                 BTreeSet::new()
             }
@@ -174,7 +174,7 @@ impl Library {
                 return Err(ApiError::from(&InstallError::Exists(candidate.name)));
             }
         };
-        // Into the trash from where it is, so that the trash can bring it back there.
+        // Moved to the trash from its own place, so that the trash can restore it there.
         let mut removed = Vec::new();
         for folder in going {
             let removal = Removal { who: RemovedBy::Person, session: None, project: None, command: None };
@@ -204,7 +204,8 @@ impl Library {
         done.map(|done| done.name)
     }
 
-    /// Where the person has a skill of that name: in the folder of that name, or in one that is called otherwise.
+    /// Returns the folders in which the person has a skill of that name: the folder of that name, or a
+    /// differently named one.
     async fn present(&self, name: &str) -> Result<BTreeSet<PathBuf>, ApiError> {
         let shelf = self.shelf(None).await?;
         let all = shelf.catalogue.skills().iter().chain(shelf.catalogue.shadowed());
@@ -215,7 +216,7 @@ impl Library {
         let place = own.join(name);
         blocking(move || {
             if place.symlink_metadata().is_ok() {
-                // A link in that place is meant itself, not what it leads to.
+                // A link in that place is meant itself, not its target.
                 present.insert(place);
             }
             Ok(present)
@@ -228,7 +229,7 @@ impl Library {
     }
 }
 
-/// What lies in a place: as it is shown, and as it would be installed in the folder `into`.
+/// Returns the contents of a source: as shown, and as installed in the folder `into`.
 pub(super) fn look(
     place: &Path,
     from: String,

@@ -1,7 +1,7 @@
-//! Skills other agents left on this machine: found, shown, and imported once the person has ticked them.
+//! Skills of other agents on this machine: found, shown, and imported once the person has ticked them.
 //!
-//! Nothing leaves the machine and nothing is installed while they are looked for. What was read is kept, so what is
-//! imported is what was shown.
+//! During the search nothing leaves the machine and nothing is installed. The files read are kept, so exactly
+//! the skills shown are imported.
 
 use super::{Library, Shelf, offers::look};
 use crate::{blocking::blocking, trash::HomeTrash};
@@ -15,7 +15,7 @@ use std::{
     sync::{MutexGuard, PoisonError},
 };
 
-/// Where other agents keep skills, below the person's home.
+/// Where other agents keep skills, relative to the person's home folder.
 const PLACES: &[(OtherAgent, &str)] = &[
     (OtherAgent::Claude, ".claude/skills"),
     (OtherAgent::Codex, ".codex/skills"),
@@ -24,15 +24,15 @@ const PLACES: &[(OtherAgent, &str)] = &[
     (OtherAgent::OpenClaw, ".openclaw/workspace/.agents/skills"),
     (OtherAgent::Shared, ".agents/skills"),
 ];
-/// Skills of one folder that are looked at; the bytes of all are held until they are looked for again.
+/// Maximum number of skills inspected per folder; the bytes of all are kept until the next search.
 const MOST: usize = 200;
-/// The bytes of one folder's skills that are held.
+/// Maximum number of bytes kept per folder.
 const MOST_BYTES: u64 = 64 << 20;
 
 type Found = Vec<(SuggestionId, Vec<Candidate>)>;
 
 impl Library {
-    /// Looks for them, in a further folder too where the person picked one.
+    /// Finds them, also in a further folder if the person picked one.
     pub(crate) async fn find_others(&self, picked: Option<PathBuf>) -> Result<OtherSkillFolders, ApiError> {
         let shelf = self.shelf(None).await?;
         let into = self.own_skills();
@@ -43,7 +43,7 @@ impl Library {
         Ok(OtherSkillFolders { folders })
     }
 
-    /// Imports what was ticked. One that cannot be is told beside those that could.
+    /// Imports the ticked skills. Failures are reported together with the successes.
     pub(crate) async fn import(
         &self,
         choices: Vec<SkillImportChoice>,
@@ -85,7 +85,7 @@ impl Library {
     }
 }
 
-/// Looks into the usual places below the person's home, and into the folder they picked.
+/// Inspects the usual places below the person's home folder, and the picked folder.
 fn gather(
     person: Option<&Path>,
     picked: Option<&Path>,
@@ -94,12 +94,12 @@ fn gather(
 ) -> (Vec<OtherSkills>, Found) {
     let usual = person.iter().flat_map(|home| PLACES.iter().map(|(agent, at)| (*agent, home.join(at))));
     let places = usual.chain(picked.map(|folder| (OtherAgent::Picked, folder.to_owned())));
-    // Octo's own is no other agent's.
+    // Octo's own folder belongs to no other agent.
     let mut seen: Vec<PathBuf> = octo_workspace::real(into).into_iter().collect();
     let (mut folders, mut found) = (Vec::new(), Vec::new());
     for (agent, place) in places {
         let Ok(real) = octo_workspace::real(&place) else { continue };
-        // One may lead to another.
+        // One may be a link to another.
         if !real.is_dir() || seen.contains(&real) {
             continue;
         }
@@ -113,7 +113,8 @@ fn gather(
     (folders, found)
 }
 
-/// What one folder holds. Each skill is looked at by itself, so that a broken one hides none of the others.
+/// Returns the contents of one folder. Each skill is inspected separately, so that a broken one hides none of
+/// the others.
 fn look_into(
     agent: OtherAgent,
     place: &Path,
@@ -147,14 +148,14 @@ fn look_into(
                     break;
                 }
                 for (offered, candidate) in offer.skills.into_iter().zip(candidates) {
-                    // Of two of one name the first one counts: nobody could tell them apart.
+                    // Of two skills with the same name the first counts, because they could not be told apart.
                     if !shown.skills.iter().any(|known| known.name == offered.name) {
                         shown.skills.push(offered);
                         skills.push(candidate);
                     }
                 }
             }
-            // A folder without a skill, or with other things than skills.
+            // A folder without a skill, or with other files.
             Err(error) if error.key == ApiError::from(&InstallError::NoSkill).key => {}
             Err(error) => shown.skills.push(unusable(&child, error)),
         }
@@ -163,8 +164,8 @@ fn look_into(
     (shown, skills)
 }
 
-/// The folders to look at: the folder itself where it is a skill, else those in it, by name. A link is followed: the
-/// person put it there, and sees what it leads to before anything is done.
+/// Returns the folders to inspect: the folder itself if it is a skill, otherwise its subfolders, by name. Links
+/// are followed: the person created them, and sees their targets before anything is done.
 fn children(real: &Path) -> std::io::Result<Vec<PathBuf>> {
     if real.join("SKILL.md").is_file() {
         return Ok(vec![real.to_owned()]);
@@ -181,7 +182,7 @@ fn children(real: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(children)
 }
 
-/// One that cannot even be looked at.
+/// Returns the entry of a skill that cannot even be inspected.
 fn unusable(place: &Path, error: ApiError) -> OfferedSkill {
     OfferedSkill {
         name: place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! What a person does with skills: look, switch, accept, write, put away, give away.
+//! Operations on skills: view, switch, accept, write, delete, export.
 
 use super::{
     Library, Shelf,
@@ -21,14 +21,14 @@ use std::{
 pub(crate) const SKILL_FILE: &str = "SKILL.md";
 
 impl Library {
-    /// All skills, as a folder sees them.
+    /// Returns all skills visible in a folder.
     pub(crate) async fn skills(&self, folder: Option<PathBuf>) -> Result<Skills, ApiError> {
         let shelf = self.shelf(folder).await?;
         let counts = self.0.store.read(|reader| reader.skill_version_counts()).await?;
         Ok(Skills { skills: shelf.cards(|skill| counts.get(skill).copied().unwrap_or_default()) })
     }
 
-    /// One of them, whole.
+    /// Returns the full content of one.
     pub(crate) async fn sheet(&self, wanted: SkillRef) -> Result<SkillSheet, ApiError> {
         let shelf = self.shelf_of(&wanted).await?;
         let of = wanted.clone();
@@ -39,7 +39,7 @@ impl Library {
             let count = u32::try_from(versions.len()).unwrap_or(u32::MAX);
             Ok(SkillSheet {
                 card: shelf.card(skill, count),
-                // What stands for the files is older than what is shown of them: what changed in between is refused.
+                // The fingerprint is older than the content shown: a change in between is refused.
                 seen: skill.fingerprint.as_ref().map(Fingerprint::to_hex),
                 text: text_of(skill)?,
                 files: files_of(skill, &shelf),
@@ -52,7 +52,7 @@ impl Library {
         .await
     }
 
-    /// The shelf a skill stands on.
+    /// Returns the skill set that contains a skill.
     async fn shelf_of(&self, wanted: &SkillRef) -> Result<Shelf, ApiError> {
         let folder = wanted.project.as_deref().map(Path::new).filter(|folder| folder.is_absolute());
         self.shelf(folder.map(Path::to_owned)).await
@@ -72,7 +72,7 @@ impl Library {
         Ok(())
     }
 
-    /// The person accepts a skill as they saw it.
+    /// Accepts a skill in the version the person saw.
     pub(crate) async fn accept(&self, wanted: SkillRef, seen: &str) -> Result<(), ApiError> {
         let shelf = self.shelf_of(&wanted).await?;
         let skill = shelf.find(&wanted)?;
@@ -93,7 +93,7 @@ impl Library {
         Ok(())
     }
 
-    /// Writes a skill's `SKILL.md` that says `from`, and keeps what it was.
+    /// Writes a skill's `SKILL.md` if it still says `from`, and keeps the former version.
     pub(crate) async fn save(
         &self,
         wanted: SkillRef,
@@ -111,10 +111,10 @@ impl Library {
         }
         let was_accepted = skill.trust == Trust::Trusted;
         self.put(wanted.clone(), skill.folder.clone(), text).await?;
-        // What the person writes they have seen.
+        // The person has seen their own text.
         if was_accepted && skill.source.is_of_a_folder() {
             let shelf = self.shelf_of(&wanted).await?;
-            // Its name may be another one now; it is then another skill, and looked at first.
+            // Its name may have changed; then it is another skill and must be inspected first.
             if let Ok(skill) = shelf.find(&wanted) {
                 self.trust(wanted.clone(), print_of(skill)?).await?;
             }
@@ -123,7 +123,8 @@ impl Library {
         self.sheet(wanted).await
     }
 
-    /// Writes a `SKILL.md` into a skill's folder. The version before is stored first, so that it cannot be lost.
+    /// Writes a `SKILL.md` into a skill's folder. The former version is stored first, so that it cannot be
+    /// lost.
     pub(super) async fn put(&self, of: SkillRef, folder: PathBuf, text: String) -> Result<(), ApiError> {
         if text.len() as u64 > octo_skills::MAX_SKILL_BYTES {
             return Err(
@@ -152,14 +153,14 @@ impl Library {
         .await
     }
 
-    /// An earlier version.
+    /// Returns an earlier version.
     pub(crate) async fn version(&self, of: SkillRef, number: u32) -> Result<SkillText, ApiError> {
         let text = self.0.store.read(move |reader| reader.skill_version(&of, number)).await;
         let text = text?.ok_or_else(|| ApiError::new("skills.version_gone"))?;
         Ok(SkillText { text })
     }
 
-    /// Puts a skill into the trash.
+    /// Moves a skill to the trash.
     pub(crate) async fn delete(&self, wanted: SkillRef, trash: &HomeTrash) -> Result<(), ApiError> {
         let shelf = self.shelf_of(&wanted).await?;
         let skill = shelf.find(&wanted)?;
@@ -191,13 +192,13 @@ impl Library {
     }
 }
 
-/// What stands for all files of a skill.
+/// Returns the fingerprint of all files of a skill.
 fn print_of(skill: &Skill) -> Result<String, ApiError> {
     let print = skill.fingerprint.as_ref().map(Fingerprint::to_hex);
     print.ok_or_else(|| ApiError::new("skills.too_large").arg("name", &skill.name))
 }
 
-/// A skill's `SKILL.md` as it is on the disk.
+/// Returns a skill's `SKILL.md` from disk.
 pub(crate) fn text_of(skill: &Skill) -> Result<String, ApiError> {
     let path = skill.folder.join(SKILL_FILE);
     let unreadable = |error| ApiError::new("skills.unreadable").arg("path", path.display()).detail(error);
@@ -207,7 +208,7 @@ pub(crate) fn text_of(skill: &Skill) -> Result<String, ApiError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The files beside it, as an installation would see them.
+/// Returns the other files, as an installation would see them.
 fn files_of(skill: &Skill, shelf: &Shelf) -> Vec<SkillFile> {
     let parent = skill.folder.parent().unwrap_or(&skill.folder);
     let seen = octo_skills::inspect(InstallSource::Folder(&skill.folder), parent, &shelf.catalogue);

@@ -1,4 +1,4 @@
-//! The skills of the home, as a session invokes them.
+//! The skills of the home, for invocation by a session.
 
 use super::{Library, Shelf, cards::label};
 use crate::{
@@ -77,7 +77,7 @@ impl Library {
         })
     }
 
-    /// The instructions, and the commands in them that ran.
+    /// Returns the expanded instructions, and the commands in them that ran.
     async fn expanded(
         &self,
         skill: &Skill,
@@ -113,7 +113,7 @@ impl Library {
     }
 }
 
-/// The skill whose work is to write memories does it unasked: the bundled one, and none that merely has its name.
+/// The skill that may write memories without asking: the bundled one only, never another with the same name.
 const REMEMBERS: &str = "persist-memory";
 
 fn leave(skill: &Skill) -> DeskLeave {
@@ -129,7 +129,7 @@ fn leave(skill: &Skill) -> DeskLeave {
     }
 }
 
-/// The skill, if this caller may use it. Whether a person may call it is judged where they type it.
+/// Returns the skill if this caller may use it. Whether a person may call it is checked where they type it.
 fn called<'a>(shelf: &'a Shelf, ask: &SkillAsk) -> Result<&'a Skill, SkillError> {
     let name = ask.name.trim().to_ascii_lowercase();
     let found = shelf.catalogue.call(&name, ask.profile.name(), Caller::Model);

@@ -1,4 +1,4 @@
-//! Skills that Octo proposes. Nothing of one is used before the person accepts it.
+//! Skills proposed by Octo. A proposal has no effect before the person accepts it.
 
 use super::{
     Library,
@@ -12,27 +12,27 @@ use octo_protocol::{
 use octo_store::SuggestionRow;
 use std::path::Path;
 
-/// Characters of a proposal's reason.
+/// Maximum length of a proposal's reason, in characters.
 const REASON: usize = 1_000;
-/// Proposals that wait at once. One for a skill takes the place of an earlier one for it.
+/// Maximum number of waiting proposals. A new one for a skill replaces the earlier one.
 const WAITING: usize = 50;
 
-/// A proposal, as it is made.
+/// A new proposal.
 pub(crate) struct Proposal {
     /// The proposed `SKILL.md`.
     pub(crate) text: String,
-    /// What the skill is to be called where the text does not say.
+    /// The skill's name if the text does not give one.
     pub(crate) name: String,
     pub(crate) reason: String,
-    /// The session it comes from, with its title then.
+    /// The session that made it, with its title at that time.
     pub(crate) from: Option<(SessionId, String)>,
     pub(crate) turn: Option<TurnId>,
-    /// What making it cost, in nano-dollars.
+    /// Cost of making it, in nano-dollars.
     pub(crate) cost_nanos: Option<u64>,
 }
 
 impl Library {
-    /// What waits for the person, newest first.
+    /// Returns the proposals waiting for the person, newest first.
     pub(crate) async fn suggestions(&self) -> Result<Suggestions, ApiError> {
         let rows = self.0.store.read(|reader| reader.suggestions()).await?;
         Ok(Suggestions { suggestions: rows.into_iter().map(|row| self.shown(row)).collect() })
@@ -56,10 +56,10 @@ impl Library {
         }
     }
 
-    /// Keeps a proposal for the person. Whether it is for a new skill or a better one is found out here.
+    /// Stores a proposal for the person. Determines whether it is a new skill or an improved one.
     ///
     /// # Errors
-    /// `skills.suggestion_*` where it is no skill, or the person wants none for this one.
+    /// `skills.suggestion_*` if it is not a skill, or the person rejects proposals for it.
     pub(crate) async fn propose(&self, proposal: Proposal) -> Result<SkillSuggestion, ApiError> {
         let read = octo_skills::read(proposal.text.as_bytes(), &proposal.name);
         if let Some(error) = &read.error {
@@ -70,13 +70,13 @@ impl Library {
         }
         let shelf = self.shelf(None).await?;
         let present = shelf.catalogue.get(&read.name);
-        // Said of a skill that there is, or of one that was only ever proposed.
+        // The choice applies to an existing skill, or to a skill only ever proposed.
         let of = SkillRef { name: read.name.clone(), origin: SkillOrigin::User, project: None };
         let quiet = shelf.choices.get(&of).is_some_and(|choice| choice.proposals == Switch::Off);
         if quiet || present.is_some_and(|skill| shelf.choice(skill).proposals == Switch::Off) {
             return Err(ApiError::new("skills.suggestion_unwanted").arg("name", &read.name));
         }
-        // Another's skill, or one that came with Octo, is not changed: the person's own would stand in front of it.
+        // A skill of another agent or a bundled one is not changed: the person's copy would hide it.
         if let Some(skill) = present.filter(|skill| !skill.source.is_writable()) {
             return Err(ApiError::new("skills.not_yours").arg("name", &skill.name));
         }
@@ -115,16 +115,16 @@ impl Library {
         Ok(self.shown(row))
     }
 
-    /// What making a proposal cost, once that is known, in nano-dollars.
+    /// Stores the cost of a proposal once it is known, in nano-dollars.
     pub(crate) async fn price(&self, made: SuggestionId, cost: u64) {
         match self.0.store.write(move |tx| tx.price_suggestion(made, cost)).await {
             Ok(()) => self.changed(),
-            // It waits for the person all the same.
+            // The proposal waits for the person anyway.
             Err(error) => tracing::warn!(%error, "what a proposal cost is not stored"),
         }
     }
 
-    /// The person says what becomes of one.
+    /// Carries out the person's decision on a proposal.
     pub(crate) async fn answer(&self, id: SuggestionId, answer: SuggestionAnswer) -> Result<(), ApiError> {
         let row = self.0.store.read(move |reader| reader.suggestion(id)).await?;
         let Some(row) = row else { return Err(ApiError::new("skills.suggestion_gone")) };
@@ -136,7 +136,7 @@ impl Library {
                 if read.name != row.name || read.error.is_some() {
                     return Err(ApiError::new("skills.suggestion_name").arg("name", &row.name));
                 }
-                // Where it really is: the folder may be called otherwise, or lie in one.
+                // The real location: the folder may have another name or be nested.
                 let shelf = self.shelf(None).await?;
                 let folder = shelf.find(&of).map(|skill| skill.folder.clone());
                 let folder = folder.unwrap_or_else(|_| self.own_folder(&row.name));
@@ -155,7 +155,7 @@ impl Library {
         Ok(())
     }
 
-    /// Where a skill of the person's own lies.
+    /// Returns the folder of a skill of the person's own.
     fn own_folder(&self, name: &str) -> std::path::PathBuf {
         Path::new(&self.0.home).join("skills").join(name)
     }

@@ -1,4 +1,4 @@
-//! The model the presets name beside another: a cheaper one for side tasks, or one that takes over.
+//! The companion model named by the presets: a cheaper one for side calls, or a fallback.
 
 use super::Models;
 use crate::keys::Slot;
@@ -8,16 +8,16 @@ use octo_protocol::{
 };
 use secrecy::ExposeSecret;
 
-/// A model beside another.
+/// A companion of a model.
 pub(crate) enum Companion {
-    /// It is connected already.
+    /// It is already connected.
     Connected(ModelId),
-    /// It is not: this connects it.
+    /// It is not connected; this draft connects it.
     Draft(ModelDraft),
 }
 
 impl Models {
-    /// The model the presets name beside another, at the same address and with the same secrets: they stay with the
+    /// Returns the companion of a model, at the same address and with the same secrets, which stay with the
     /// host they were saved for.
     pub async fn companion(&self, beside: ModelId, role: CompanionRole) -> Result<Companion, ApiError> {
         let entries = self.entries();

@@ -1,4 +1,5 @@
-//! Connections to models, made on need: the key is looked up, and what is wrong with it is said before anything is sent.
+//! Connections to models, made on demand: the key is looked up, and faults of it are reported before anything
+//! is sent.
 
 use super::{Connection, Models};
 use crate::keys::Slot;
@@ -6,7 +7,7 @@ use octo_llm::{ErrorClass, ProviderError, host_of};
 use octo_protocol::{ApiError, KeyState, KeychainState, ModelEntry, ModelId};
 
 impl Models {
-    /// The connection of a model, made on the first call.
+    /// Returns the connection of a model, made on the first call.
     pub async fn connect(&self, id: Option<ModelId>) -> Result<Connection, ProviderError> {
         let removed =
             || ProviderError::new(ErrorClass::Removed, "the session's model is no longer in the list");
@@ -28,7 +29,7 @@ impl Models {
         let headers = self.headers(&entry, &host).await.map_err(unread)?;
         let connection = self.connection(&entry, key, headers)?;
         self.with(|state| {
-            // The key may have taken a while; what was changed meanwhile is asked for anew at the next call.
+            // Reading the key may have taken a while; data changed meanwhile is read again at the next call.
             if state.generation == generation {
                 state.connections.insert(id, connection.clone());
             }
@@ -36,8 +37,8 @@ impl Models {
         Ok(connection)
     }
 
-    /// Whether a secret of an entry is in a keychain that is not there in this run. Asking the server without it would
-    /// only be answered with a refusal.
+    /// Whether a secret of an entry is in a keychain that is unavailable in this run. A request without it
+    /// would only be refused.
     pub(super) fn is_out_of_reach(
         &self,
         entry: &ModelEntry,
@@ -45,7 +46,7 @@ impl Models {
         kept: &KeyState,
         slot: Slot<'_>,
     ) -> bool {
-        // Who only passes keys through knows what it was given, and asks for no other.
+        // A process that only passes keys through knows the keys it was given and requests no others.
         self.keys.state() == KeychainState::Unavailable
             && !self.keys.is_passing()
             && matches!(kept, KeyState::Stored { .. })
@@ -72,7 +73,7 @@ mod tests {
 
     const HERE: &str = "https://here.example";
 
-    /// An entry whose key, and a header, are where these say.
+    /// Returns an entry whose key and header are stored in these places.
     async fn entry(key: KeyState, header: Option<KeyState>) -> ModelEntry {
         let models = models(KeyRing::without_keychain(), Vec::new());
         let (base_url, model) = (HERE.to_owned(), "m".to_owned());
@@ -121,7 +122,7 @@ mod tests {
         };
         let error = models.remote_models(draft.clone()).await.unwrap_err();
         assert_eq!((error.key.as_str(), error.code), ("key.no_keychain", Some(ErrorCode::KeyNeeded)));
-        // Given again, it is kept for this run, and it goes on.
+        // Given again, it is kept for this run, and the model works.
         let draft = ModelDraft { key: Some(Secret::new("sk-1234567890abcdef")), ..draft };
         models.put(models.accept(draft).await.unwrap());
         assert_eq!(words(&models, entry.id).await, None);
@@ -141,7 +142,7 @@ mod tests {
         assert!(models.connect(None).await.is_err_and(|error| error.class == ErrorClass::Removed));
     }
 
-    /// A keychain that is there at first and locked then.
+    /// A keychain that is available at first and then locked.
     struct Locked;
 
     impl CredentialBuilderApi for Locked {

@@ -1,4 +1,4 @@
-//! Headers of the person's: names in the entry, values where keys are, for the host they were given for.
+//! The person's own headers: names in the entry, values with the keys, bound to the host they were given for.
 
 use super::{Models, State};
 use crate::keys::Slot;
@@ -9,34 +9,34 @@ use secrecy::SecretString;
 /// Headers with their values.
 pub(super) type Headers = Vec<(String, SecretString)>;
 
-/// A header of a draft that can be sent: its name in lower case, and its value where it brings one.
+/// A header of a draft that can be sent: its name in lower case, and its value if it has one.
 pub(super) struct Given {
     name: String,
     value: Option<Secret>,
 }
 
-/// What becomes of the headers when an entry is saved.
+/// The inputs for saving an entry's headers.
 #[derive(Clone, Copy)]
 pub(super) struct Saving<'a> {
     pub id: ModelId,
-    /// Where the model is now.
+    /// The model's current host.
     pub host: &'a str,
     pub before: Option<&'a ModelEntry>,
     pub moved: Moved,
 }
 
-/// Whether a model's address is at another host than before.
+/// Whether a model's address is on another host than before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moved {
     Yes,
     No,
 }
 
-/// Reads the headers of a draft. Nothing is kept yet.
+/// Reads the headers of a draft. Saves nothing yet.
 ///
 /// # Errors
 ///
-/// `provider.header` for what cannot be sent or is Octo's own; never with a value in it.
+/// `provider.header` for a header that cannot be sent or is Octo's own; never contains a value.
 pub(super) fn read(drafts: Option<Vec<HeaderDraft>>) -> Result<Option<Vec<Given>>, ApiError> {
     let Some(drafts) = drafts else { return Ok(None) };
     let given: Vec<Given> = drafts
@@ -46,7 +46,7 @@ pub(super) fn read(drafts: Option<Vec<HeaderDraft>>) -> Result<Option<Vec<Given>
             value: draft.value.filter(|value| !value.expose().trim().is_empty()),
         })
         .collect();
-    // A value that is kept already was checked when it came.
+    // A saved value was checked when it was given.
     let stands_for = |value: &Secret| SecretString::from(value.expose());
     let headers = given
         .iter()
@@ -57,7 +57,7 @@ pub(super) fn read(drafts: Option<Vec<HeaderDraft>>) -> Result<Option<Vec<Given>
 }
 
 impl Models {
-    /// Puts the values away and says what the entry holds of them.
+    /// Saves the values and returns the entry's headers.
     pub(super) async fn keep_headers(
         &self,
         saving: Saving<'_>,
@@ -67,7 +67,7 @@ impl Models {
         let known = before.map(|entry| entry.headers.as_slice()).unwrap_or_default();
         let lost = |header: &SavedHeader| SavedHeader { value: KeyState::Missing, ..header.clone() };
         let kept: Vec<SavedHeader> = match moved {
-            // Bound to the host they were given for: at another one they have no values.
+            // Bound to the host they were given for: at another host they have no values.
             Moved::Yes => known.iter().map(lost).collect(),
             Moved::No => known.to_vec(),
         };
@@ -79,7 +79,7 @@ impl Models {
             return Err(ApiError::new("model.header_value_missing").arg("name", &header.name));
         }
         if before.is_some() && moved == Moved::No && self.keys.is_passing() {
-            // Values that are only passed through say nothing about the ones the window has saved.
+            // Values that are only passed through say nothing about those the window has saved.
             let run = given.into_iter().filter_map(|header| {
                 let value = header.value?;
                 Some((header.name, SecretString::from(value.expose())))
@@ -106,7 +106,7 @@ impl Models {
         Ok(saved)
     }
 
-    /// The headers of an entry with the values that are kept for a host: at another one there are none.
+    /// Returns the headers of an entry with the values saved for a host: at another host there are none.
     pub(super) async fn headers(&self, entry: &ModelEntry, host: &str) -> Result<Headers, ApiError> {
         let run = |state: &mut State| state.headers.get(&entry.id).filter(|(of, _)| of == host).cloned();
         if let Some((_, headers)) = self.with(run) {
@@ -121,7 +121,7 @@ impl Models {
         Ok(headers)
     }
 
-    /// The headers a draft means: those it brings, and those that are kept for its host.
+    /// Returns the headers a draft describes: its own, and those saved for its host.
     pub(super) async fn drafted_headers(
         &self,
         drafts: Option<Vec<HeaderDraft>>,
@@ -141,7 +141,7 @@ impl Models {
         Ok(given.into_iter().filter_map(value).collect())
     }
 
-    /// Forgets all that is kept for a model at a host; all of it, also where the keychain refuses a part.
+    /// Forgets everything saved for a model at a host, even if the keychain refuses a part.
     pub(super) async fn forget_secrets(&self, entry: &ModelEntry, host: &str) -> Result<(), ApiError> {
         let mut outcome = self.keys.forget(entry.id, host, Slot::Key).await;
         for header in &entry.headers {
@@ -202,7 +202,7 @@ mod tests {
             save(&models, None, HERE, Some(&[("X-A", Some(" one ")), ("x-b", Some("two"))])).await.unwrap();
         let id = Some(first.id);
         assert_eq!(sent(&models, &first, HERE).await, pairs(&[("x-a", "one"), ("x-b", "two")]));
-        // Nothing said keeps all of them; a name without a value keeps its value, and the order is the draft's.
+        // No draft keeps all of them; a name without a value keeps its value, and the order is the draft's.
         let same = save(&models, id, HERE, None).await.unwrap();
         assert_eq!(same.headers, first.headers);
         let changed = [("x-c", Some("three")), ("x-a", None), ("x-b", Some("2"))];
@@ -211,7 +211,7 @@ mod tests {
             sent(&models, &next, HERE).await,
             pairs(&[("x-c", "three"), ("x-a", "one"), ("x-b", "2")])
         );
-        // One that is left out is forgotten, not only hidden.
+        // An omitted header is forgotten, not only hidden.
         let fewer = save(&models, id, HERE, Some(&[("x-c", None)])).await.unwrap();
         assert_eq!(sent(&models, &fewer, HERE).await, pairs(&[("x-c", "three")]));
         assert!(!models.keys.holds(first.id, HERE, Slot::Header("x-a")));

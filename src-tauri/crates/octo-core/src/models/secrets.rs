@@ -1,4 +1,4 @@
-//! What must not leave in an export: the values of all keys and headers.
+//! The values an export must not contain: all keys and headers.
 
 use super::Models;
 use crate::keys::Slot;
@@ -7,14 +7,14 @@ use octo_protocol::{ApiError, KeyState};
 use secrecy::SecretString;
 
 impl Models {
-    /// The keys of all models, and the values of their headers.
+    /// Returns the keys of all models and the values of their headers.
     ///
     /// # Errors
-    /// `key.not_read`: who cannot know the keys cannot leave them out.
+    /// `key.not_read`: unreadable keys cannot be removed from an export.
     pub async fn secrets(&self) -> Result<Vec<SecretString>, ApiError> {
         let mut secrets = Vec::new();
         for entry in self.entries() {
-            // At an address that is none, nothing can be kept.
+            // Nothing can be saved for an invalid address.
             let Ok(host) = host_of(&entry.base_url) else { continue };
             if entry.key != KeyState::Missing {
                 secrets.extend(self.keys().load(entry.id, &host, Slot::Key).await?);

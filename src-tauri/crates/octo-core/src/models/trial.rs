@@ -1,4 +1,4 @@
-//! Trying models: whether one answers, and how fast.
+//! Testing models: whether one answers, and how fast.
 
 use super::Models;
 use futures::StreamExt;
@@ -13,15 +13,15 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// How long a trial of a model may take. A cold local server may load its weights first.
+/// Time limit of a test. A cold local server may load its weights first.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Tokens of a test's answer: enough to say one word and to see the stream end.
+/// Maximum tokens of a test's answer: enough to say one word and to see the stream end.
 const ONE_WORD: u64 = 16;
-/// Tokens of a timed answer: enough to tell a rate, and under a cent with any model of the presets.
+/// Maximum tokens of a timed answer: enough to measure a rate, and under a cent with any model of the presets.
 const A_PARAGRAPH: u64 = 200;
 
 impl Models {
-    /// Asks the drafted model for one word. Nothing is saved.
+    /// Requests one word from the drafted model. Saves nothing.
     pub async fn test(&self, draft: ModelDraft) -> ModelCheck {
         let model = draft.model.trim().to_owned();
         let asked = async {
@@ -34,7 +34,7 @@ impl Models {
         }
     }
 
-    /// Lets a connected model answer a short question and times it; after those that are being timed already.
+    /// Times a connected model's answer to a short question, after the timings already in progress.
     pub async fn measure(&self, id: ModelId) -> Result<ModelSpeed, ApiError> {
         let stop = self.with(|state| state.stop_timing.clone());
         let timed = async {
@@ -50,7 +50,7 @@ impl Models {
         }
     }
 
-    /// Ends the timing of models that runs or waits.
+    /// Cancels running or waiting timings of models.
     pub fn stop_measuring(&self) {
         self.with(|state| std::mem::take(&mut state.stop_timing)).cancel();
     }
@@ -63,7 +63,7 @@ async fn within<T>(trial: impl Future<Output = Result<T, ApiError>>) -> Result<T
     }
 }
 
-/// Times an answer to its end.
+/// Times a complete answer.
 async fn time(
     provider: &dyn Provider,
     question: ModelRequest,

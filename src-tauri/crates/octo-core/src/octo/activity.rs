@@ -1,4 +1,4 @@
-//! Requests about what runs.
+//! Requests about running work.
 
 use super::{Octo, json};
 use octo_protocol::{ActivityId, ActivityRequest, ActivityStatus, ApiError, Done, ErrorCode, SessionId};
@@ -18,7 +18,7 @@ impl Octo {
         }
     }
 
-    /// Stops one thing that runs.
+    /// Stops one running item.
     async fn stop_activity(&self, id: ActivityId) -> Result<(), ApiError> {
         let stopped = match id {
             ActivityId::Session { session } | ActivityId::SubAgent { session } => {
@@ -37,15 +37,16 @@ impl Octo {
         let handle = self.runtime.open.get(session).await;
         match handle {
             Some(handle) if handle.is_open() => handle.stop().await,
-            // One that is gone does nothing, unless another process works on it.
+            // A closed session has nothing to stop, unless another process works on it.
             Some(_) | None => self.sessions.wish_turn_over(session).await.map(|_| ()),
         }
     }
 
-    /// Stops everything; how many things. What waits for a place comes first, so that it does not get one now.
+    /// Stops everything and returns how many items. Those waiting for a permit are stopped first, so that they
+    /// do not get one now.
     ///
     /// # Errors
-    /// Why something could not be stopped, once all was tried.
+    /// Why an item could not be stopped, once all were tried.
     async fn stop_all(&self) -> Result<u32, ApiError> {
         let rows = self.topics.activity().await?.rows;
         let (queued, rest): (Vec<_>, Vec<_>) =
@@ -54,7 +55,7 @@ impl Octo {
         for rows in [queued, rest] {
             let stops = rows.into_iter().map(|row| async move {
                 let stopped = self.stop_activity(row.id.clone()).await;
-                // Whoever tends the tasks stops its session in a moment: by then it could have a place.
+                // The scheduler stops its session in a moment: by then it could have a permit.
                 if let (Ok(()), ActivityId::Task { .. }, Some(session)) = (&stopped, &row.id, row.session) {
                     return (row.id, self.stop_session(session).await);
                 }

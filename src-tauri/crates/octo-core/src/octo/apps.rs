@@ -55,7 +55,8 @@ impl Octo {
         }
     }
 
-    /// The built-in commands, then the skills a person may call. Of one name the built-in one counts.
+    /// Returns the built-in commands, then the skills a person may call. For equal names the built-in one
+    /// counts.
     async fn commands(&self, folder: Option<String>) -> Result<Commands, ApiError> {
         let mut commands = slash::commands();
         let shelf = self.services.library.shelf(absolute(folder)).await?;

@@ -24,7 +24,7 @@ impl Octo {
             BrowserRequest::AttachBrowser(_) => {
                 browser.person_acted();
                 let browser = browser.clone();
-                // How it goes is told on the browser's topic.
+                // The browser's topic reports the progress.
                 tokio::spawn(async move { browser.connect().await.map(drop) });
                 json(Done {})
             }
@@ -50,7 +50,7 @@ impl Octo {
                         Ok(())
                     })
                     .await?;
-                // Once another site's value counts, the former one is of no use to anybody.
+                // Once another site's value is in effect the former one is of no use.
                 if let Some(before) = before.filter(|before| before.site != saved.site) {
                     browser.secrets().forget(&before).await?;
                 }
@@ -58,7 +58,7 @@ impl Octo {
             }
             BrowserRequest::ForgetSiteSecret(call) => {
                 if let Some(secret) = self.site_secret(&call.name).await? {
-                    // Not typed any more before its value is gone.
+                    // Octo stops typing it before its value is deleted.
                     self.settings
                         .change(move |_, settings| {
                             settings.site_secrets.retain(|secret| secret.name != call.name);
@@ -84,11 +84,11 @@ impl Octo {
                 let (scope, dropped) = (folder.clone(), rule.clone());
                 let written = self.base.store.write(move |tx| tx.remove_rule(&scope, &dropped)).await;
                 written?;
-                // What runs in that folder must not go on with it.
+                // Sessions running in that folder must not continue with it.
                 let handles: Vec<_> = self.runtime.open.all().await;
                 for handle in handles {
                     let (folder, rule) = (folder.clone(), rule.clone());
-                    // One that has just ended has forgotten it already.
+                    // A session that has just ended has already forgotten it.
                     let _ended =
                         handle.ask(|reply| crate::session::Ask::ForgetRule(folder, rule, reply)).await;
                 }
@@ -109,7 +109,7 @@ impl Octo {
                 seat.hand(hand);
                 json(Done {})
             }
-            // Handing back what was let go of meanwhile is no fault.
+            // Handing back a page that was released meanwhile is not an error.
             None if hand == PageHand::Agent => json(Done {}),
             None => Err(ApiError::new("browser.no_page").code(ErrorCode::Gone)),
         }

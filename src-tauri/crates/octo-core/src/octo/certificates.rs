@@ -1,19 +1,20 @@
-//! Certificates the person trusts beside the system's.
+//! Certificates the person trusts in addition to the system's.
 
 use super::Octo;
 use octo_llm::Network;
 use octo_protocol::{ApiError, CertificateSource, TrustedCertificates};
 use std::{fs::File, io::Read, path::Path};
 
-/// The most text that is kept, in bytes: dozens of certificates. All settings travel with each change of one.
+/// Maximum size of the stored text, in bytes: dozens of certificates. Every change of a setting transfers all
+/// settings.
 const LARGEST: usize = 64 * 1024;
-/// The most of a file that is looked at, in bytes: one may hold comments, and what else it likes.
+/// Maximum size of a file that is read, in bytes: it may contain comments and other text.
 const LARGEST_FILE: u64 = 1024 * 1024;
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
 
 impl Octo {
-    /// Trusts other certificates, once they are read and can be used.
+    /// Trusts other certificates, once they are read and usable.
     pub(super) async fn trust(&self, source: CertificateSource) -> Result<(), ApiError> {
         let (text, file) = match source {
             CertificateSource::Nothing => (None, None),
@@ -40,7 +41,7 @@ fn read(path: &str) -> Result<String, ApiError> {
         ApiError::new("certificates.unreadable").arg("path", path).detail(detail)
     };
     let place = Path::new(path);
-    // Opening a pipe or a device could wait for ever.
+    // Opening a pipe or a device could block forever.
     let kind = std::fs::metadata(place).map_err(|error| unreadable(&error))?;
     if !place.is_absolute() || !kind.is_file() {
         return Err(unreadable(&"not a file"));
@@ -55,7 +56,7 @@ fn read(path: &str) -> Result<String, ApiError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The certificates of a text, and nothing else of it.
+/// Extracts only the certificates from a text.
 fn certificates(text: &str, file: Option<String>) -> Result<TrustedCertificates, ApiError> {
     if text.contains("PRIVATE KEY-----") {
         return Err(ApiError::new("certificates.private"));

@@ -56,7 +56,7 @@ impl Octo {
                 Ok(())
             })
             .await?;
-        // The same settings can mean another token.
+        // The same settings can refer to another token.
         self.services.chats.changed();
         self.services.chats.tell();
         Ok(self.settings.snapshot().await?.1)

@@ -1,4 +1,5 @@
-//! Requests about a database that is damaged. No Octo runs in its home: whoever started it asks here.
+//! Requests about a damaged database. No Octo runs in its home, so the program that tried to start it sends its
+//! requests here.
 
 use super::json;
 use crate::blocking::blocking;
@@ -7,8 +8,8 @@ use octo_store::{ReplaceError, Replacement, replace_damaged, sound_backup};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Carries out a request for a home in which Octo did not start because of `why`: what can take a damaged database's
-/// place, and that it does.
+/// Carries out a request for a home in which Octo did not start because of `why`: about a replacement for a
+/// damaged database, and the replacement.
 ///
 /// # Errors
 /// `why` for anything else.
@@ -26,7 +27,7 @@ pub async fn request_of_damaged(
     }
 }
 
-/// A database that was opened is none to be replaced.
+/// A database that could be opened must not be replaced.
 pub(super) fn not_damaged() -> ApiError {
     ReplaceError::Sound.into()
 }
@@ -47,7 +48,7 @@ fn look(home: &Path) -> DatabaseDamage {
 fn replace(home: &Path, backup: Option<PathBuf>) -> Result<DatabaseReplaced, ReplaceError> {
     let with = match backup {
         None => Replacement::Empty,
-        // Nothing but what was looked at: no file from elsewhere becomes the database.
+        // Only the inspected backup: no other file becomes the database.
         Some(place) => match sound_backup(home) {
             Some(found) if found.place == place => Replacement::Backup(place),
             Some(_) | None => return Err(ReplaceError::NoBackup(place)),

@@ -1,18 +1,18 @@
-//! A clock that is behind what was done here before, or far ahead of it: said at the start, for nothing else shows why
-//! lists and plans are not what they were.
+//! A clock that is behind earlier work in this home or far ahead of it. It is reported at the start, because
+//! nothing else explains why lists and plans look different.
 
 use jiff::{Timestamp, tz::TimeZone};
 use octo_protocol::{ApiError, Millis};
 use octo_store::Store;
 
-/// How far behind a clock may be before it is said: travellers and machines that are set by hand are off by hours.
+/// How far behind a clock may be before it is reported: travellers and manually set clocks are off by hours.
 const OFF: Millis = 24 * 60 * 60 * 1_000;
 
-/// How far ahead one may be before it is said: seldom is Octo left alone for so long, and a clock that lost its power
-/// or was set by hand is off by whole years.
+/// How far ahead a clock may be before it is reported: Octo is seldom left alone for so long, and a clock that
+/// lost power or was set manually is off by whole years.
 const FAR: Millis = 300 * OFF;
 
-/// What is to be said of a clock that may be wrong now, or have been when the newest of the sessions was stored.
+/// Returns the remark on a clock that may be wrong now, or was when the newest session was stored.
 pub(super) async fn doubted(store: &Store) -> Result<Option<ApiError>, ApiError> {
     let newest = store.read(|reader| reader.newest_change()).await?;
     Ok(newest.and_then(|newest| said(newest, Timestamp::now().as_millisecond(), &TimeZone::system())))

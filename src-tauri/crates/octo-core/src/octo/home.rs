@@ -53,7 +53,8 @@ impl Octo {
         })
     }
 
-    /// Copies the home into a new folder. The database first: what it mentions is then in the files.
+    /// Copies the home into a new folder. The database is first, so that the files it refers to exist in the
+    /// copy.
     async fn back_up(&self, to: PathBuf) -> Result<HomeBackup, ApiError> {
         let home = self.base.paths.real_home();
         let real = octo_workspace::real(&to).ok().filter(|real| real.is_dir() && to.is_absolute());
@@ -68,7 +69,7 @@ impl Octo {
             let failed = |error: &dyn std::fmt::Display| {
                 ApiError::new("home.backup_failed").arg("path", place.display()).detail(error)
             };
-            // Half a copy is worse than none: it has its name once it is whole.
+            // Half a copy is worse than none: it gets its name once it is complete.
             let copied = unfinished.make_folder(
                 &place,
                 |error| failed(&error),
@@ -97,7 +98,8 @@ impl Octo {
         .await
     }
 
-    /// Ends everything and deletes it. Refused before anything is touched where another process works in this home.
+    /// Ends everything and deletes it. Refused before anything is changed if another process works in this
+    /// home.
     async fn erase(&self, confirm: &str) -> Result<HomeErased, ApiError> {
         let home = self.base.config.home.clone();
         if confirm != home.display().to_string() {
@@ -119,7 +121,7 @@ impl Octo {
         Ok(HomeErased { left, keys })
     }
 
-    /// Forgets every key. What the keychain refuses keeps none of the others back.
+    /// Forgets every key. A refusal of the keychain does not stop the others.
     async fn forget_keys(&self) -> Result<(), ApiError> {
         let mut outcome = Ok(());
         for entry in self.services.models.entries() {
@@ -137,7 +139,7 @@ impl Octo {
     async fn diagnose(&self) -> Result<Diagnostics, ApiError> {
         let settings = self.base.preferences();
         let health = self.base.store.health().await.unwrap_or_else(|error| {
-            // A report is wanted most where something is wrong.
+            // A report is most needed when something is wrong.
             Health { schema: 0, fault: Some(error.to_string()), sessions: 0 }
         });
         let facts = Facts {
@@ -155,7 +157,7 @@ impl Octo {
         Ok(report)
     }
 
-    /// Writes the report that was looked at, word for word.
+    /// Writes the report the person viewed, word for word.
     async fn save_report(&self, id: DiagnosticsId, to: &Path) -> Result<SavedFile, ApiError> {
         let report = self.report.lock().await.clone().filter(|report| report.id == id);
         let report = report.ok_or_else(|| ApiError::new("diagnostics.gone"))?;
@@ -176,7 +178,7 @@ impl Octo {
     }
 }
 
-/// A report as one text.
+/// Formats a report as one text.
 fn written(report: &Diagnostics, language: Language) -> String {
     let mut text = String::new();
     for part in &report.parts {

@@ -1,4 +1,4 @@
-//! Requests only a desktop can carry out.
+//! Requests only a desktop can perform.
 
 use super::{Octo, json};
 use octo_protocol::{ApiError, HostRequest};

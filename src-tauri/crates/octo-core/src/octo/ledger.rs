@@ -1,10 +1,10 @@
-//! Requests about what model calls used and cost.
+//! Requests about the usage and cost of model calls.
 
 use super::{Octo, json};
 use octo_protocol::{ApiError, BilledCalls, LedgerRequest, SpendingReport};
 use serde_json::Value;
 
-/// How many single misses a report names.
+/// Number of single cache misses in a report.
 const DEAREST: u32 = 12;
 
 impl Octo {

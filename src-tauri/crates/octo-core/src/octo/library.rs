@@ -70,7 +70,7 @@ impl Octo {
     }
 }
 
-/// The folder of a client, where it names one.
+/// Returns a client's folder, if it names one.
 pub(super) fn absolute(folder: Option<String>) -> Option<PathBuf> {
     folder.filter(|folder| Path::new(folder).is_absolute()).map(PathBuf::from)
 }

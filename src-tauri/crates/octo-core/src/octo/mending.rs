@@ -1,15 +1,15 @@
-//! Settings that cannot be read keep Octo from nothing: they are put aside, what can be read of them is used, and the
-//! person is told.
+//! Repair of unreadable settings, which never prevent Octo's start: they are set apart, the readable parts are
+//! used, and the person is informed.
 
 use octo_protocol::{ApiError, Event, KeychainState, Settings, SettingsSnapshot, Topic};
 use octo_store::Store;
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// Mends the stored settings where they need it; what is to be said of it.
+/// Repairs the stored settings if necessary. Returns the remark for the person.
 ///
 /// # Errors
-/// When they could not be put aside: then nothing is changed.
+/// If they could not be set apart; then nothing is changed.
 pub(super) async fn mend_settings(
     store: &Store,
     home: &Path,
@@ -18,14 +18,14 @@ pub(super) async fn mend_settings(
     let unreadable = store.read(|reader| reader.unreadable_settings()).await?;
     let Some(text) = unreadable else { return Ok(None) };
     let settings = readable(&text);
-    // Named by what it holds: the same text, met again after a failed start, is one file.
+    // Named by its content: the same text, found again after a failed start, is one file.
     let name = format!(
         "settings-{}.json",
         blake3::hash(text.as_bytes()).to_hex().chars().take(8).collect::<String>()
     );
     let path = home.join(name);
     let place = path.clone();
-    // Only once the copy is there is anything replaced.
+    // Nothing is replaced before the copy exists.
     tokio::task::spawn_blocking(move || octo_workspace::write_private(&place, text.as_bytes()))
         .await
         .map_err(|error| ApiError::new("internal").detail(error))?
@@ -41,7 +41,7 @@ pub(super) async fn mend_settings(
     Ok(Some(ApiError::new("start.settings_aside").arg("path", path.display())))
 }
 
-/// What can be read of stored settings; the rest is as Octo comes.
+/// Returns the readable parts of stored settings; the rest has default values.
 fn readable(text: &str) -> Settings {
     let stored: Map<String, Value> = serde_json::from_str(text).unwrap_or_default();
     let mut kept = Map::new();

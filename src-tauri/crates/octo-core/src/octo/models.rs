@@ -41,7 +41,7 @@ impl Octo {
         }
     }
 
-    /// Connects the model the presets name beside another, unless it is, and chooses it.
+    /// Connects the companion of a model, unless it is connected, and chooses it.
     async fn add_companion(&self, beside: ModelId, role: CompanionRole) -> Result<ModelEntry, ApiError> {
         let models = &self.services.models;
         let companion = match models.companion(beside, role).await? {
@@ -65,8 +65,8 @@ impl Octo {
 
     async fn save_model(&self, entry: ModelEntry) -> Result<ModelEntry, ApiError> {
         let stored = entry.clone();
-        // A run without a window that only passes a key through names a model for itself: it chooses nothing for the
-        // person, who may never have opened Octo.
+        // A headless run that only passes a key through names its own model: it makes no choice for the person,
+        // who may never have opened Octo.
         let config = &self.base.config;
         let chooses = config.source != Source::Headless || !self.services.models.keys().is_passing();
         self.settings
@@ -120,7 +120,7 @@ impl Octo {
         Ok(())
     }
 
-    /// Whether a model that is named at all is there.
+    /// Checks that a model, if given, exists.
     fn known_model(&self, model: Option<ModelId>) -> Result<(), ApiError> {
         match model {
             Some(id) if self.services.models.vendor_name(id).is_none() => Err(ApiError::new("model.unknown")),

@@ -42,7 +42,7 @@ impl Octo {
 
     async fn grants(&self) -> Result<Grants, ApiError> {
         let stored = self.base.store.read(|reader| reader.all_rules()).await?;
-        // What was allowed for one session ends with it and is not shown.
+        // Permissions for a single session end with it and are not shown.
         let lasting = stored.into_iter().filter(|(folder, _)| Path::new(folder).is_absolute());
         Ok(Grants { grants: lasting.map(|(folder, rule)| Grant { folder, rule }).collect() })
     }
@@ -84,14 +84,14 @@ impl Octo {
             }
             Decision::Run(Basis::Policy) => TrialOutcome::Runs { because: RunsBecause::StaysInside },
             Decision::Ask { reason, .. } => TrialOutcome::Asks { reason },
-            // A command is no question of its own; were it one, it would be asked.
+            // A command is not a question in itself; if it were, it would be asked.
             Decision::Feedback => TrialOutcome::Asks { reason: AskReason::Mode },
             Decision::Deny { refusal, part, .. } => TrialOutcome::Refused { refusal, part },
         };
         Ok(CommandTrial { folder: shown, outcome, rewritten })
     }
 
-    /// The folder that was used last and is still there, or the person's home.
+    /// Returns the last used folder if it still exists, otherwise the person's home folder.
     fn usual_folder(&self) -> PathBuf {
         let recent = self.base.preferences().recent_folders;
         let there = recent.iter().find_map(|folder| session_folder(Path::new(folder)).ok());

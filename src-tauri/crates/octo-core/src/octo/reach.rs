@@ -1,4 +1,4 @@
-//! How the world is reached, apart from models: what the settings say, and a try of it.
+//! The network configuration apart from models: its settings, and a test.
 
 use super::Octo;
 use crate::models;
@@ -6,16 +6,16 @@ use octo_llm::{ErrorClass, Network, Proxy, is_of_world, try_way};
 use octo_protocol::{ApiError, ProxyChoice, ProxyTried};
 use secrecy::SecretString;
 
-/// What is asked where no model's server is outside.
+/// The test address if no model's server is outside this machine.
 const OUTSIDE: &str = "https://github.com/";
 
 impl Octo {
-    /// How the settings say the world is reached, for what the shell asks of it.
+    /// Returns the network configuration for requests of the shell.
     pub fn reach(&self) -> Network {
         self.services.models.reach()
     }
 
-    /// Tries a way with one request; nothing is kept.
+    /// Tests a proxy with one request; stores nothing.
     pub(super) async fn try_proxy(&self, proxy: ProxyChoice) -> Result<ProxyTried, ApiError> {
         models::check_proxy(&proxy)?;
         let proxy = match proxy {
@@ -37,7 +37,7 @@ impl Octo {
         }
     }
 
-    /// The server of the default model, else of another, else one that everybody knows.
+    /// Returns the server of the default model, else of another model, else a well-known one.
     async fn address_outside(&self) -> Result<String, ApiError> {
         let (_, snapshot) = self.settings.snapshot().await?;
         let default = snapshot.settings.default_model;

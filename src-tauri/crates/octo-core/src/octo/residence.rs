@@ -1,4 +1,4 @@
-//! Requests about where the home is, and about copies that take its place.
+//! Requests about the location of the home, and about copies that replace it.
 
 use super::Octo;
 use crate::blocking::blocking;
@@ -11,7 +11,7 @@ use octo_workspace::{
 use std::path::{Path, PathBuf};
 
 impl Octo {
-    /// Where the home is, what is planned for it, and what was put aside.
+    /// Returns the home's location, the plan for it, and replaced copies.
     pub(super) async fn residence(&self) -> Result<ResidenceState, ApiError> {
         let residence = self.home_now();
         blocking(move || state(&residence)).await
@@ -29,7 +29,7 @@ impl Octo {
         })
     }
 
-    /// Lets a copy take the home's place at the next start.
+    /// Plans that a copy replaces the home at the next start.
     pub(super) async fn restore_home(&self, from: PathBuf) -> Result<ResidenceState, ApiError> {
         self.nobody_else().await?;
         let residence = self.home_now();
@@ -42,7 +42,7 @@ impl Octo {
         .await
     }
 
-    /// Moves the home at the next start.
+    /// Plans that the home moves at the next start.
     pub(super) async fn move_home(&self, to: PathBuf) -> Result<ResidenceState, ApiError> {
         self.nobody_else().await?;
         let residence = self.home_now();
@@ -75,12 +75,12 @@ impl Octo {
         .await
     }
 
-    /// The home this process works in.
+    /// Returns the home this process works in.
     fn home_now(&self) -> Residence {
         self.base.config.settled.residence.clone()
     }
 
-    /// Where another process works in this home, what it does would be missed in the one to come.
+    /// Fails if another process works in this home: its work would be missing from the new one.
     async fn nobody_else(&self) -> Result<(), ApiError> {
         let (store, own) = (self.base.store.clone(), std::process::id());
         let holders = store.read(|reader| reader.holders()).await?;
@@ -92,7 +92,7 @@ impl Octo {
     }
 }
 
-/// A home that has moved is not worked in where it was.
+/// Fails if a home has moved, so that the old location is not used.
 pub(super) fn must_not_have_moved(home: &Path) -> Result<(), ApiError> {
     let note = home.join(MOVED);
     if note.exists() {

@@ -4,8 +4,8 @@ use super::{Octo, json};
 use octo_protocol::{ApiError, Done, RemovedBy, ScheduleRequest, SessionId, TaskContent, TaskNews};
 use serde_json::Value;
 
-/// How many of the newest runs are looked through for the one a session is of. A run that is news is among them: there
-/// are three at most at once.
+/// Number of newest runs searched for the run of a session. A run with news is among them, since at most three
+/// are in progress at once.
 const RECENT: u32 = 200;
 
 impl Octo {
@@ -36,8 +36,8 @@ impl Octo {
         }
     }
 
-    /// Of what the person wants to be told of a session that a task began; none of any other session, and of a task
-    /// that is gone. For whoever shows notices.
+    /// Returns which news of a scheduled session the person wants, or `None` for any other session or a deleted
+    /// task. For code that shows notices.
     pub async fn told_of(&self, session: SessionId) -> Option<TaskNews> {
         let recent = self.base.store.read(|reader| reader.runs(None, None, RECENT)).await.ok()?;
         let task = recent.into_iter().find(|run| run.session == Some(session))?.task;

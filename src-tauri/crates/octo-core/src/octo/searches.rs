@@ -1,4 +1,4 @@
-//! Requests about the providers of web searches.
+//! Requests about web search providers.
 
 use super::Octo;
 use crate::searching;

@@ -130,11 +130,11 @@ impl Octo {
         }
     }
 
-    /// Begins a turn in which a skill is the first thing that happens: what the person typed, then the skill, then the
-    /// model's answer to what came of it. For a command of the person's that names a skill.
+    /// Begins a turn whose first step is a skill: the person's text, then the skill, then the model's answer to
+    /// its result. For a command of the person that names a skill.
     ///
     /// # Errors
-    /// `session.running` while a turn runs. A skill that is not there is told to the model.
+    /// `session.running` while a turn is running. The model is informed if the skill does not exist.
     pub async fn invoke_skill(
         &self,
         session: SessionId,

@@ -47,17 +47,17 @@ impl Octo {
         }
     }
 
-    /// Removes once a day what nothing refers to. Only in the one process that goes on with everything: a headless run
-    /// beside it leaves that to it.
+    /// Removes unreferenced content once a day. Runs only in the main process: a headless run next to it leaves
+    /// this to it.
     pub(super) fn tidy_time(&self) {
         let (machine, home) = (self.services.time.clone(), self.base.config.home.clone());
         tokio::spawn(async move {
-            // Not at the start, when there is more urgent work.
+            // Not at the start, when other work is more urgent.
             tokio::time::sleep(FIRST_COLLECTION).await;
             loop {
                 let (machine, home) = (machine.clone(), home.clone());
                 let collected = tokio::task::spawn_blocking(move || {
-                    // What a damaged database mentions may be all that is left of it.
+                    // Files that a damaged database refers to may be all that remains of it.
                     if octo_store::has_damaged_aside(&home) {
                         return Ok(octo_protocol::TimeCollected::default());
                     }
@@ -73,7 +73,7 @@ impl Octo {
         });
     }
 
-    /// Makes the database's backup once a day, as [`Octo::tidy_time`] tidies: in one process only.
+    /// Makes the database's backup once a day, like [`Octo::tidy_time`] in one process only.
     pub(super) fn tend_backups(&self) {
         let store = self.base.store.clone();
         tokio::spawn(async move {
@@ -103,11 +103,11 @@ impl Octo {
     }
 }
 
-/// How long after the start kept content is tidied first.
+/// Delay after the start before kept content is first tidied.
 const FIRST_COLLECTION: Duration = Duration::from_secs(10 * 60);
-/// How long after the start it is looked whether a backup is due.
+/// Delay after the start before the first check whether a backup is due.
 const FIRST_BACKUP: Duration = Duration::from_secs(2 * 60);
 const BETWEEN_BACKUPS: Duration = Duration::from_secs(60 * 60);
 const BETWEEN_COLLECTIONS: Duration = Duration::from_secs(24 * 60 * 60);
-/// What kept content may take on the disk, in bytes, where the person says nothing else.
+/// Default disk limit of kept content, in bytes.
 const BUDGET: u64 = 10 << 30;

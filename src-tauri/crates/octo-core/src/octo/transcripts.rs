@@ -1,4 +1,4 @@
-//! Requests about conversations as they are read, branched and carried away.
+//! Requests about reading, branching, exporting and importing conversations.
 
 use super::{Octo, json};
 use crate::{
@@ -41,7 +41,7 @@ impl Octo {
         }
     }
 
-    /// A new session that goes on from a place in another one's conversation.
+    /// Creates a session that continues from a point in another one's conversation.
     async fn branch(&self, from: SessionId, at: BranchPoint) -> Result<SessionInfo, ApiError> {
         self.sessions.must_be_own(from).await?;
         let known = self.base.store.read(move |reader| reader.session(from)).await;
@@ -69,7 +69,7 @@ impl Octo {
             Ok(info)
         });
         created.await.map_err(|error| match error {
-            // It is there, but no model ever saw it: nothing can go on from it.
+            // The message exists, but no model ever saw it, so no conversation can continue from it.
             StoreError::UnknownMessage(_) => ApiError::new("session.branch_unseen"),
             other => ApiError::from(other),
         })
@@ -79,7 +79,7 @@ impl Octo {
         Ok(read_file(from).await?.preview)
     }
 
-    /// A new session with the conversation of a file.
+    /// Creates a session with the conversation of a file.
     async fn import_session(&self, from: String, folder: &str) -> Result<SessionInfo, ApiError> {
         let folder = session_folder(Path::new(folder))?;
         let model = self.sessions.model_or_default(None).await?;
@@ -105,7 +105,7 @@ impl Octo {
             title: incoming.title,
             folder: folder.display().to_string(),
             profile,
-            // Whatever it was where it comes from.
+            // Whatever its mode was at its origin.
             mode: Mode::AskRisky,
             model: Some(model),
             effort: None,

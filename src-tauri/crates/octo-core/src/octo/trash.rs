@@ -11,20 +11,20 @@ use octo_workspace::Sweep;
 use serde_json::Value;
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
-/// The most of a list that is given at a time.
+/// Maximum number of list entries per request.
 const PAGE: u32 = 500;
 
 /// A day in milliseconds.
 const DAY: Millis = 24 * 60 * 60 * 1_000;
 
-/// Messages of a session that are shown, and the most of each in characters.
+/// Number of a session's messages shown, and the maximum length of each in characters.
 const SHOWN: (u32, usize) = (6, 200);
 
-/// How often things are looked at whose time may be over.
+/// Interval of the check for expired entries.
 const DAILY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Octo {
-    /// Puts the trash right after whatever ended the last run, and looks after it for as long as the application runs.
+    /// Repairs the trash after the last run and maintains it for as long as the application runs.
     pub(super) async fn tend_trash(&self) {
         self.services.trash.look(Sweep::All).await;
         self.services.trash.keep_within(self.base.preferences().trash);
@@ -92,8 +92,8 @@ impl Octo {
         restored.await.unwrap_or_else(|error| Restored::Failed { id, error })
     }
 
-    /// A task comes back as it was left. One of which a time passed meanwhile is paused, so that nothing runs that the
-    /// person did not think of.
+    /// Restores a scheduled task from the trash. If a scheduled time passed meanwhile it returns paused, so
+    /// that nothing runs unexpectedly.
     async fn restore_task(
         &self,
         row: &TrashRow,
@@ -102,7 +102,7 @@ impl Octo {
     ) -> Result<Restored, ApiError> {
         let (trash, tasks) = (&self.services.trash, &self.services.tasks);
         let done = match (folder, on_conflict) {
-            // The names of tasks are not those that files get when both are kept.
+            // Task files are not named like other files when both are kept.
             (None, OnConflict::KeepBoth) => {
                 let free = tasks.free_place(&row.entry.name).await?;
                 trash.restore_to(row, free, OnConflict::Ask).await?
@@ -111,7 +111,7 @@ impl Octo {
         };
         match done {
             Restored::Done { id, at } => {
-                // The file is back already, whatever its task is found to be.
+                // The file is already restored, whatever the state of its task.
                 let paused = tasks.came_back(PathBuf::from(&at), row.entry.at).await;
                 Ok(match paused {
                     Ok(Some(task)) => Restored::Paused { id, at, task },
@@ -148,7 +148,7 @@ impl Octo {
         Ok(TrashPreview { entry: row.entry, look, present, until, session_title })
     }
 
-    /// How a deleted session ended.
+    /// Returns the last messages of a deleted session.
     async fn last_words(&self, entry: &TrashEntry) -> Result<TrashLook, ApiError> {
         let Some(session) = entry.session else { return Ok(TrashLook::Nothing) };
         let (messages, characters) = SHOWN;

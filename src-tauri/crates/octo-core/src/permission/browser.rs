@@ -1,5 +1,5 @@
-//! May this be done in the person's browser? Decided on what was found at the live page: a site is granted once for a
-//! task, or by a rule; what cannot be taken back asks every time and in every mode.
+//! Permission for actions in the person's browser, based on the live page: a site is granted once for a turn,
+//! or by a rule; irreversible actions ask every time and in every mode.
 
 use super::{Basis, Decision, Ground};
 use octo_browser::safety::Address;
@@ -7,15 +7,15 @@ use octo_protocol::{AskReason, Mode, PageFile, Refusal, Rule};
 use octo_tools::{BrowserEffect, BrowserLeave, Effects, Entry, Looked, Place, Roam};
 use std::path::PathBuf;
 
-/// Decides on a call in the browser, which gives these files away. `about_files` is what would be asked about them
-/// wherever they are read.
+/// Decides on a browser call that gives these files away. `about_files` is the decision on reading them
+/// anywhere.
 pub(super) fn decide(
     ground: &Ground,
     effect: &BrowserEffect,
     files: &[PathBuf],
     about_files: Option<Decision>,
 ) -> Decision {
-    // Not looked at, it is nothing that is known to be harmless.
+    // An action that was not inspected is not known to be harmless.
     let Some(weight) = &effect.weight else {
         return Decision::Ask { reason: AskReason::Mode, rule: None };
     };
@@ -23,15 +23,15 @@ pub(super) fn decide(
     if let Some(Place { entry: Entry::Never { why }, .. }) = &weight.place {
         return Decision::Deny { refusal: Refusal::Address, subject: site, part: Some(why.clone()) };
     }
-    // A yes is to all that the act sets off, so one question says all of it: the site, the element and the files. One
-    // about the files alone would say nothing of where they go.
+    // A yes covers everything the action triggers, so one question names all of it: the site, the element and
+    // the files. A question about the files alone would not say where they are sent.
     if let Some((risk, besides)) = weight.risks.split_first() {
         let (target, files) = (weight.target.clone(), about(ground, files));
         let reason = AskReason::Page { risk: *risk, besides: besides.to_vec(), site, target, files };
         return Decision::Ask { reason, rule: None };
     }
-    // Of a page whose site is not granted nothing was looked at, and nothing is given to it: the files are asked about
-    // with what the act turns out to be.
+    // A page of an ungranted site was not inspected and receives nothing: the question about the files is asked
+    // once the action is known.
     let about_files =
         about_files.filter(|_| ground.mode != Mode::Autonomous && weight.looked != Looked::PlaceOnly);
     if let Some(Decision::Ask { reason, .. }) = about_files {
@@ -62,7 +62,7 @@ pub(super) fn decide(
     }
 }
 
-/// What is to be said of files that a page would be given, whatever the mode.
+/// Returns the files a page would receive that must be mentioned, whatever the mode.
 fn about(ground: &Ground, files: &[PathBuf]) -> Vec<PageFile> {
     let about = |path: &PathBuf| match super::read(ground, path) {
         Decision::Ask { reason: AskReason::Secret { path }, .. } => Some(PageFile::Secret { path }),
@@ -72,19 +72,20 @@ fn about(ground: &Ground, files: &[PathBuf]) -> Vec<PageFile> {
     files.iter().filter_map(about).collect()
 }
 
-/// Whether every change is asked about: in that mode, and while the person's policy cannot be read.
+/// Whether every change asks: in that mode, and while the person's policy cannot be read.
 fn asks_about_changes(ground: &Ground) -> bool {
     ground.mode == Mode::Ask || ground.policy.is_strict()
 }
 
 fn is_granted(ground: &Ground, place: &Place) -> bool {
     let by_rule = || ground.rules.contains(&Rule::Site { site: place.site.clone() });
-    // What can be granted for one task only is covered by no rule, whoever wrote it.
+    // A site that can only be granted for one turn is covered by no rule.
     ground.granted.iter().any(|site| *site == place.site || is_encrypted(site, &place.site))
         || (place.entry == Entry::Asks && by_rule())
 }
 
-/// Whether one is the other, only encrypted: where plain addresses of the usual port lead nearly always.
+/// Whether `site` is the encrypted form of `plain`, to which plain addresses of the usual port nearly always
+/// lead.
 fn is_encrypted(plain: &str, site: &str) -> bool {
     let host = |site: &str, scheme| {
         site.strip_prefix(scheme).filter(|rest: &&str| !rest.contains(':')).map(str::to_owned)
@@ -92,16 +93,16 @@ fn is_encrypted(plain: &str, site: &str) -> bool {
     host(plain, "http://").is_some_and(|plain| host(site, "https://") == Some(plain))
 }
 
-/// What a call in the browser that runs may do.
+/// Returns the permissions of a running browser call.
 pub(crate) fn browser_leave(ground: &Ground, effects: &Effects) -> Option<BrowserLeave> {
     let weight = effects.browser.as_ref()?.weight.clone()?;
     Some(BrowserLeave { weight, ..standing(ground) })
 }
 
-/// Where a task may be before anything is weighed.
+/// Returns the sites a turn may visit before any action is weighed.
 pub(crate) fn standing(ground: &Ground) -> BrowserLeave {
     let ruled = ground.rules.iter().filter_map(|rule| match rule {
-        // What can be granted for one task only is covered by no rule, whoever wrote it.
+        // A site that can only be granted for one turn is covered by no rule.
         Rule::Site { site } if matches!(Address::of(site), Address::Web(_)) => Some(site.clone()),
         Rule::Site { .. }
         | Rule::Command { .. }

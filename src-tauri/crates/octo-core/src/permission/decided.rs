@@ -1,46 +1,46 @@
-//! A decision about a call, and what is known of a command whatever is decided.
+//! A decision about a call, and the facts about a command that do not depend on it.
 
 use octo_protocol::{AskReason, Millis, Refusal, Risk, Rule, SessionId};
 use octo_shell::{DecisionEntry, Doubtful, Lasts, LoggedVerdict, Verdict};
 use octo_tools::{CommandEffect, Effects};
 use std::path::{Path, PathBuf};
 
-/// A decision and what goes with it.
+/// A decision with its accompanying facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decided {
-    /// What is to be done.
+    /// The decision.
     pub decision: Decision,
-    /// The command line to run in place of the one that was given.
+    /// The command line to run instead of the given one.
     pub rewritten: Option<String>,
-    /// What is known of a command.
+    /// The facts about a command.
     pub nature: Nature,
 }
 
-/// What is known of a command, whatever is decided about it.
+/// The facts about a command, whatever the decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Nature {
     /// Whether it is known to change nothing.
     pub only_reads: bool,
-    /// What it does that always asks.
+    /// Its effect that always asks, if any.
     pub risk: Option<Risk>,
-    /// Whether the person has a rule for a part of it.
+    /// Whether the person has a rule for part of it.
     pub ruled: bool,
-    /// What it is known to read, resolved.
+    /// Paths it is known to read, resolved.
     pub reads: Vec<PathBuf>,
-    /// What it is known to change, resolved.
+    /// Paths it is known to change, resolved.
     pub writes: Vec<PathBuf>,
-    /// How much of what it does is known.
+    /// How much of its effects is known.
     pub known: Extent,
-    /// What it does beyond files that nothing takes back.
+    /// Its irreversible effects apart from files.
     pub lasting: Vec<Lasts>,
 }
 
-/// How much is known of what a command does.
+/// How much of a command's effects is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Everything, by its words.
+    /// Everything, from its words.
     All,
-    /// What its words name, which may not be all.
+    /// Only what its words name, which may be incomplete.
     #[default]
     Part,
 }
@@ -74,27 +74,27 @@ impl Nature {
     }
 }
 
-/// What is to be done with a call.
+/// The decision on a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
     /// Run it: the mode, a rule or the policy allows it.
     Run(Basis),
     /// Ask the person.
     Ask {
-        /// Why.
+        /// The reason.
         reason: AskReason,
-        /// What "always" would allow.
+        /// The rule that "always" would add.
         rule: Option<Rule>,
     },
     /// The call itself is a question to the person.
     Feedback,
-    /// It does not run, whatever the mode and the rules.
+    /// It is denied, whatever the mode and the rules.
     Deny {
-        /// Why.
+        /// The reason.
         refusal: Refusal,
-        /// What it would have been: a command line, a path.
+        /// The denied command line or path.
         subject: String,
-        /// The part it is refused for, where one part can be named.
+        /// The part that causes the denial, if it can be named.
         part: Option<String>,
     },
 }
@@ -102,16 +102,16 @@ pub(crate) enum Decision {
 /// Why a call may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Basis {
-    /// The person said so: by the mode, a rule, or an answer.
+    /// The person's word: the mode, a rule, or an answer.
     Person,
-    /// It was found harmless; the person was not asked.
+    /// It was judged harmless; the person was not asked.
     Policy,
 }
 
 impl Decided {
-    /// What is logged of it; none for a plain leave to run.
+    /// Returns the log entry of a decision, or `None` for an ordinary permission to run.
     pub fn logged(&self, effects: &Effects, session: SessionId, at: Millis) -> Option<DecisionEntry> {
-        // Reasons are logged by their names, which say nothing about the call.
+        // Reasons are logged by name, which reveals nothing about the call.
         let named = |value: serde_json::Value| {
             let name =
                 value.get("risk").or_else(|| value.get("type")).unwrap_or(&value).as_str().map(str::to_owned);
@@ -133,7 +133,7 @@ impl Decided {
         let path = || effects.writes.first().or(effects.reads.first()).map(|path| path.display().to_string());
         let line = match &effects.command {
             Some(CommandEffect::Start { line, .. }) => Some(line.clone()),
-            // What is typed may be a password.
+            // Typed text may be a password.
             Some(CommandEffect::Input { .. } | CommandEffect::Control) => None,
             None => path().or_else(site),
         };

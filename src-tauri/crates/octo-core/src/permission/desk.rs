@@ -1,11 +1,12 @@
-//! May this be done at Octo's own desk? Looking may. What changes something asks, and what becomes instructions asks in
-//! every mode. No answer lasts: a rule for one of these commands would hold for whatever its files say by then.
+//! Permission for builtin commands. Reading is allowed. Changes ask, and changes that become instructions ask
+//! in every mode. No answer is permanent: a rule for such a command would cover whatever its files contain
+//! later.
 
 use super::{Basis, Decision, Ground};
 use octo_protocol::{AskReason, LibraryChange, Mode};
 use octo_tools::DeskEffect;
 
-/// Decides on a command. `places` is what is to be asked about the files and addresses it names.
+/// Decides on a command. `places` is the decision on the files and addresses it names.
 pub(super) fn decide(ground: &Ground, effect: DeskEffect, places: Option<Decision>) -> Decision {
     let change = match effect {
         DeskEffect::Looks => None,
@@ -17,7 +18,7 @@ pub(super) fn decide(ground: &Ground, effect: DeskEffect, places: Option<Decisio
     if ground.mode == Mode::Autonomous {
         return Decision::Run(Basis::Person);
     }
-    // One question at a time: a rule about a file would say nothing about what becomes of it.
+    // One question at a time: a rule about a file would not cover its further use.
     if let Some(Decision::Ask { reason, .. }) = places {
         return Decision::Ask { reason, rule: None };
     }

@@ -1,4 +1,4 @@
-//! What runs, what asks and why, as a table.
+//! Decisions and their reasons, as a table.
 
 mod pages;
 
@@ -40,7 +40,7 @@ fn reads(path: &str) -> Effects {
     Effects::reads(vec![PathBuf::from(path)])
 }
 
-/// `None` runs, `Some` names the reason for asking.
+/// Returns `None` if the call runs, otherwise the reason for asking.
 fn reason(ground: &Ground, effects: &Effects) -> Option<AskReason> {
     match decide(ground, effects).decision {
         Decision::Run(_) => None,
@@ -101,7 +101,7 @@ fn what_becomes_instructions_is_asked_about_in_every_mode_and_every_folder() {
         assert_eq!(reason(&ground, &reads(path)), None);
     }
     assert_eq!(reason(&ground, &writes("/octo-home/scratch/s/skills/a.md")), None);
-    // What nobody may change stays so, whatever else a line names.
+    // Protected files stay protected, whatever else a line names.
     let both = decide(&ground, &command(&format!("cp {skill} /octo-home/octo.db"))).decision;
     assert!(matches!(both, Decision::Deny { .. }), "{both:?}");
 }
@@ -256,7 +256,7 @@ fn a_rule_allows_what_it_says_and_nothing_else() {
     ] {
         assert!(matches!(decide(&ground, &effects).decision, Decision::Ask { .. }), "{effects:?}");
     }
-    // Elsewhere, or with variables of its own, a command is not the one that was allowed.
+    // In another folder, or with its own variables, it is not the command that was allowed.
     let elsewhere =
         CommandEffect::Start { line: "cargo test".into(), cwd: Some("/tmp".into()), env: Vec::new() };
     let with_env = CommandEffect::Start {
@@ -301,7 +301,7 @@ fn the_world_is_read_unasked_and_near_places_ask() {
             let granted = granted_sites(&ground, &fetches(reach), &asks);
             assert_eq!(granted, [(site(reach), Granted::ByName)], "a yes is for the place that was named");
         }
-        // A rule for another port, or one that reads files, opens nothing.
+        // A rule for another port, or a rule to read files, allows nothing here.
         ground.rules = vec![Rule::Host { host: "localhost:3001".into() }, Rule::Read { path: "/".into() }];
         assert!(reason(&ground, &fetches(Reach::Private)).is_some());
         ground.rules.push(rule);

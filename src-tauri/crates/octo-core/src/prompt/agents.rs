@@ -1,4 +1,4 @@
-//! What a person wrote about the agent in `agents/` of the home: profiles, SOUL.md and USER.md.
+//! The person's texts about the agent in `agents/` of the home: profiles, SOUL.md and USER.md.
 
 use octo_protocol::{ApiError, PERSONA_SHOWN, PersonaFile, PersonaKind, Profile, ProfileInfo};
 use std::{
@@ -9,15 +9,15 @@ use std::{
 
 /// A profile's own prompt, in its folder.
 const PROFILE: &str = "PROFILE.md";
-/// The most of a profile's prompt that is taken, in bytes.
+/// Maximum size of a profile's prompt, in bytes; the rest is ignored.
 const LONGEST_PROFILE: u64 = 16 * 1024;
-/// The most of SOUL.md or USER.md that is read, in bytes.
+/// Maximum size of SOUL.md or USER.md that is read, in bytes.
 const LONGEST_PERSONA: u64 = 64 * 1024;
-/// Profiles that are listed.
+/// Maximum number of profiles listed.
 const PROFILES: usize = 100;
-/// Characters of a profile's description.
+/// Maximum length of a profile's description, in characters.
 const DESCRIPTION: usize = 120;
-/// The most of SOUL.md or USER.md that is written, in bytes.
+/// Maximum size of SOUL.md or USER.md that is written, in bytes.
 pub(crate) const MAX_PERSONA: usize = 50_000;
 
 const GENERAL: &str = include_str!("general.md");
@@ -31,20 +31,20 @@ pub(crate) struct Agents {
 }
 
 impl Agents {
-    /// Of this home. The folder need not be there.
+    /// Creates the access to this home's folder, which need not exist.
     pub(crate) fn new(home: &Path) -> Self {
         Self { folder: home.join("agents") }
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// A profile's prompt: the person's, else Octo's own.
+    /// Returns a profile's prompt: the person's, otherwise Octo's own.
     ///
     /// # Errors
-    /// `session.profile_unknown` where there is neither; those of the disk.
+    /// `session.profile_unknown` if neither exists; those of the disk.
     pub(super) fn prompt(&self, profile: &Profile) -> Result<String, ApiError> {
         let path = self.folder.join(profile.name()).join(PROFILE);
         let unreadable = |error: io::Error| {
@@ -61,7 +61,7 @@ impl Agents {
         }
     }
 
-    /// The profiles there are: Octo's own, then the person's by name.
+    /// Returns the existing profiles: Octo's own, then the person's by name.
     pub(crate) fn profiles(&self) -> Vec<ProfileInfo> {
         let own = [Profile::GENERAL, Profile::CODING];
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().take(PROFILES);
@@ -79,7 +79,7 @@ impl Agents {
         own.into_iter().map(|profile| ProfileInfo { profile, description: None }).chain(theirs).collect()
     }
 
-    /// SOUL.md or USER.md as a part of the system prompt; none where there is nothing to say.
+    /// Returns SOUL.md or USER.md as part of the system prompt, or `None` if empty.
     pub(super) fn persona(&self, kind: PersonaKind) -> Option<String> {
         let text = self.written(kind);
         let text = if text.is_empty() { standard(kind).to_owned() } else { text };
@@ -90,7 +90,7 @@ impl Agents {
         (!text.is_empty()).then(|| format!("{heading}\n\n{}", shortened(&text)))
     }
 
-    /// SOUL.md or USER.md, for the person.
+    /// Returns SOUL.md or USER.md, for the person.
     pub(crate) fn file(&self, kind: PersonaKind) -> PersonaFile {
         PersonaFile {
             kind,
@@ -100,7 +100,7 @@ impl Agents {
         }
     }
 
-    /// Where SOUL.md or USER.md is.
+    /// Returns the path of SOUL.md or USER.md.
     pub(crate) fn path(&self, kind: PersonaKind) -> PathBuf {
         self.folder.join(match kind {
             PersonaKind::Soul => "SOUL.md",
@@ -108,7 +108,7 @@ impl Agents {
         })
     }
 
-    /// What the person wrote; empty where they wrote nothing that can be read.
+    /// Returns the person's text; empty if it is missing or unreadable.
     fn written(&self, kind: PersonaKind) -> String {
         let path = self.path(kind);
         bounded(&path, LONGEST_PERSONA)
@@ -128,12 +128,12 @@ fn own(profile: &Profile) -> Option<&'static str> {
 fn standard(kind: PersonaKind) -> &'static str {
     match kind {
         PersonaKind::Soul => SOUL.trim_ascii_end(),
-        // Nothing is known of a person before they say it.
+        // Octo knows nothing about a person before they say it.
         PersonaKind::User => "",
     }
 }
 
-/// A file's text, trimmed and cut; none where it is not there or says nothing.
+/// Returns a file's text, trimmed and cut, or `None` if it is missing or empty.
 fn bounded(path: &Path, most: u64) -> io::Result<Option<String>> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -150,7 +150,7 @@ fn bounded(path: &Path, most: u64) -> io::Result<Option<String>> {
     Ok((!text.is_empty()).then(|| text.to_owned()))
 }
 
-/// At most [`PERSONA_SHOWN`] characters: it is paid on every request.
+/// Cuts a text to [`PERSONA_SHOWN`] characters, because every request contains it.
 fn shortened(text: &str) -> String {
     if text.chars().count() <= PERSONA_SHOWN {
         return text.to_owned();

@@ -1,18 +1,18 @@
-//! A folder's own rules for agents, bounded: they are paid on every request.
+//! A folder's own rules for agents, limited in size because every request contains them.
 
 use octo_workspace::{is_inside, is_secret, real};
 use std::{fs::File, io::Read, path::Path};
 
-/// The files looked for, the first non-empty one counts.
+/// The rule files; the first non-empty one counts.
 const FILES: &[&str] = &[".octorules", "AGENTS.md", "CLAUDE.md", ".cursorrules"];
-/// The most of it that is taken, in bytes: about 4,000 tokens.
+/// Maximum size of the rules, in bytes: about 4,000 tokens.
 const LONGEST: usize = 16 * 1024;
-/// How many folders below are looked into for rules of their own.
+/// Number of subfolders searched for rules of their own.
 const FOLDERS: usize = 20;
-/// How many lines of a folder's rules are shown.
+/// Number of lines shown of a subfolder's rules.
 const FIRST_LINES: usize = 5;
 
-/// The folder's rules as a part of the system prompt. None when it has none.
+/// Returns the folder's rules as part of the system prompt, or `None` if it has none.
 pub(super) fn project_rules(folder: &Path) -> Option<String> {
     let own = FILES.iter().find_map(|name| {
         let (text, cut) = bounded(folder, &folder.join(name), LONGEST)?;
@@ -73,9 +73,9 @@ enum Cut {
     No,
 }
 
-/// The beginning of a plain file, cut at a character. None when it is missing, empty, no plain file (a
-/// pipe would hang the read), or a link that leads out of the folder or to a secret: a project's files come
-/// from strangers, and what is read here goes to the model unasked.
+/// Returns the beginning of a regular file, cut at a character. `None` if it is missing, empty, not a regular
+/// file (a pipe would block the read), or a link that leads out of the folder or to a secret: a project's files
+/// are written by strangers, and their text goes to the model without asking.
 fn bounded(folder: &Path, path: &Path, longest: usize) -> Option<(String, Cut)> {
     let real = real(path).ok()?;
     if !is_inside(folder, &real) || is_secret(&real) || !std::fs::metadata(&real).ok()?.is_file() {

@@ -1,27 +1,28 @@
-//! While nothing is due, nothing is read.
+//! Avoids reads while nothing is due.
 
 use octo_protocol::Millis;
 use std::time::Duration;
 
-/// The longest without a look at the files and the store. Not everything that moves a time is told: the system's time
-/// zone, which plans without one follow, and files in a home that somebody else changes, as over a network.
+/// Maximum time without reading the files and the store. Some changes of a time are not reported: the system's
+/// time zone, which plans without a zone follow, and outside changes of files in a home, as over a network.
 const LONGEST: Millis = 5 * 60 * 1_000;
 
-/// No run is open and no time comes before `until`, as long as nobody changes anything.
+/// A period in which no run is open and no time is due before `until`, if nothing changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Calm {
-    /// When that was last so.
+    /// When this was last confirmed.
     at: Millis,
     until: Millis,
 }
 
 impl Calm {
-    /// From now on, where the next time comes in `next` milliseconds.
+    /// Begins now; the next time is due in `next` milliseconds.
     pub(crate) fn new(now: Millis, next: Millis) -> Self {
         Self { at: now, until: now.saturating_add(next.min(LONGEST)) }
     }
 
-    /// How long it lasts yet. Not over a clock that was set back: times come again then, of which some were decided.
+    /// Returns the remaining time. `None` after the clock was set back: then times occur again, some of them
+    /// already decided.
     pub(crate) fn rest(&mut self, now: Millis) -> Option<Duration> {
         if now < std::mem::replace(&mut self.at, now) {
             return None;
@@ -43,9 +44,9 @@ mod tests {
         };
         assert_eq!(rests(&[1_000, 4_999]), [Some(4_000), Some(1)]);
         assert_eq!(rests(&[5_000]), [None]);
-        // The computer slept through it.
+        // The computer slept past it.
         assert_eq!(rests(&[90_000]), [None]);
-        // Set back, before the beginning and after it.
+        // Set back, first before the beginning and then after it.
         assert_eq!(rests(&[999]), [None]);
         assert_eq!(rests(&[4_000, 3_999]), [Some(1_000), None]);
     }

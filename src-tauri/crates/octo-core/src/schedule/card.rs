@@ -9,7 +9,7 @@ pub(crate) fn is_accepted(file: &TaskFile, state: Option<&TaskStateRow>) -> bool
     state.and_then(|state| state.accepted.as_ref()) == Some(&file.version)
 }
 
-/// Why a file is not followed: it cannot be read, or the person has not looked at it as it is.
+/// Returns why a file is not followed: it cannot be read, or the person has not seen this version.
 pub(crate) fn unrunnable(file: &TaskFile, state: Option<&TaskStateRow>) -> Option<ApiError> {
     match &file.plan {
         Err(error) => Some(error.clone()),

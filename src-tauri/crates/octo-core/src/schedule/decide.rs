@@ -1,11 +1,10 @@
-//! What is to become of a task's times and of its runs: decided from what is known, without a clock and without doing
-//! anything.
+//! Decisions about a task's times and runs, made from known facts, without a clock and without side effects.
 //!
-//! Each look at a task covers the time since the one before, so nothing hangs on when exactly anybody looked. A time
-//! that is only a little late runs as if it were on time. Of times that are later (the computer slept, Octo did not
-//! run, or the clock jumped) there is one run at most, as the plan's policy says. A clock that was set back begins
-//! anew from where it is now; times that had their run have no second one, which the store sees to. Another try
-//! of a run that failed waits without being in the way of any: what begins before it takes its place.
+//! Each look at a task covers the time since the previous one, so the result does not depend on the exact
+//! moments of the looks. A slightly late time runs as if it were on time. For later times (the computer slept,
+//! Octo did not run, or the clock jumped) there is at most one run, according to the plan's policy. A clock
+//! that was set back starts over from its present time; times that had their run get no second one, which the
+//! store ensures. A waiting retry of a failed run blocks no other: a run that begins before it replaces it.
 
 use super::timing::Times;
 use octo_protocol::{
@@ -15,12 +14,12 @@ use octo_protocol::{
 use octo_store::{RunEnding, RunRow, SessionOutlook};
 
 const MINUTE: Millis = 60 * 1_000;
-/// So late a time counts as kept: a start of the application, or a machine with much to do.
+/// How late a time may be and still count as kept: the application is starting, or the machine is busy.
 pub(crate) const GRACE: Millis = 2 * MINUTE;
-/// Times that lie further back are not counted any more.
+/// Missed times further back are not counted.
 const FURTHEST: Millis = 366 * 24 * 60 * MINUTE;
 
-/// How a task stands.
+/// The state of a task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Standing<'a> {
     /// Its file.
@@ -29,31 +28,31 @@ pub(crate) struct Standing<'a> {
     pub(crate) times: &'a Times,
     /// Whether it runs at its times.
     pub(crate) on: Switch,
-    /// Up to when its times were decided; none where that begins now.
+    /// Up to when its times have been decided; `None` if decisions begin now.
     pub(crate) decided: Option<Millis>,
-    /// Its runs that are not over.
+    /// Its unfinished runs.
     pub(crate) open: &'a [RunRow],
 }
 
-/// Whether runs that wait may have been left by a process that ended.
+/// Whether waiting runs may have been left by a process that ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// They may: it is the first look of whoever decides.
+    /// They may: this is the process's first look.
     First,
     /// They wait for their turn.
     Again,
 }
 
-/// What becomes of a task's times.
+/// The decision on a task's times.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Decision {
-    /// Runs, and times at which there is none.
+    /// New runs, and times without a run.
     pub(crate) add: Vec<RunRow>,
-    /// Runs that stand differently now.
+    /// Runs with a changed state.
     pub(crate) change: Vec<RunRow>,
-    /// Further tries that only waited and are over, should a run that is added begin: it takes their place.
+    /// Waiting retries, already marked as ended, that are replaced if an added run begins.
     pub(crate) replace: Vec<RunRow>,
-    /// Up to when its times are decided now; none where that need not be kept.
+    /// Up to when its times are now decided; `None` if that need not be stored.
     pub(crate) decided: Option<Millis>,
 }
 
@@ -62,7 +61,7 @@ pub(crate) fn decide(task: &Standing<'_>, now: Millis, look: Look) -> Decision {
     let mut decision = Decision::default();
     let from = task.decided.unwrap_or(now);
     if task.decided.is_none() || from > now {
-        // It begins now, or the clock was set back.
+        // Decisions begin now, or the clock was set back.
         decision.decided = Some(now);
     }
     let from = from.clamp(now.saturating_sub(FURTHEST), now);
@@ -95,7 +94,7 @@ pub(crate) fn decide(task: &Standing<'_>, now: Millis, look: Look) -> Decision {
         let row = |status| new_run(task, RunCause::Missed { times }, Some(last), status, now);
         let left_out = |reason| RunStatus::Skipped { reason };
         match (on_time, is_busy, task.plan.missed) {
-            // It runs now anyway.
+            // A run happens now anyway.
             (Some(_), ..) | (None, false, MissedRun::Skip) => {
                 decision.add.push(row(left_out(SkipReason::Missed { times })));
             }
@@ -103,7 +102,7 @@ pub(crate) fn decide(task: &Standing<'_>, now: Millis, look: Look) -> Decision {
             (None, false, MissedRun::RunOnce) => decision.add.push(row(RunStatus::Waiting { until: now })),
             (None, false, MissedRun::Ask) => {
                 let mut question = row(RunStatus::Asked);
-                // One question is enough, about all of them.
+                // One question about all of them is enough.
                 for older in &asked {
                     let before = missed_times(older.run.cause);
                     let reason = SkipReason::Missed { times: before };
@@ -129,31 +128,31 @@ pub(crate) fn decide(task: &Standing<'_>, now: Millis, look: Look) -> Decision {
     decision
 }
 
-/// Whether a run is to begin.
+/// Whether a run is about to begin.
 pub(crate) fn begins(row: &RunRow) -> bool {
     matches!(row.run.status, RunStatus::Waiting { .. })
 }
 
-/// Whether a run is another try of one that failed, and has not begun: a day may pass before it does.
+/// Whether a run is a waiting retry of a failed one: a day may pass before it begins.
 pub(crate) fn is_further_try(row: &RunRow) -> bool {
     begins(row) && matches!(row.run.cause, RunCause::Retry { .. })
 }
 
-/// Whether no other run of the task may begin beside one that is not over.
+/// Whether an unfinished run prevents other runs of the task.
 pub(crate) fn is_in_the_way(row: &RunRow) -> bool {
     row.run.status != RunStatus::Asked && !is_further_try(row)
 }
 
-/// A further try whose place a run takes that is due now, or was a moment ago.
+/// Returns a retry as replaced by a run that is due now, or was a moment ago.
 pub(crate) fn replaced(row: &RunRow, due: Millis, now: Millis) -> RunRow {
     let mut row = ended(row, RunStatus::Skipped { reason: SkipReason::Replaced }, now);
-    // Not later than what came in its place: the history is in the order of when things were due.
+    // Not later than its replacement: the history is ordered by due time.
     row.run.due = row.run.due.min(due);
     row
 }
 
-/// Runs that wait: those of a paused task are taken back, and those an earlier process left so long ago that their time
-/// is missed go by the policy.
+/// Settles waiting runs: those of a paused task are withdrawn, and those an earlier process left too long ago
+/// follow the policy for missed times.
 fn settle_waiting(task: &Standing<'_>, now: Millis, look: Look, decision: &mut Decision) {
     for row in task.open {
         let RunStatus::Waiting { .. } = row.run.status else { continue };
@@ -196,7 +195,7 @@ fn missed_times(cause: RunCause) -> u32 {
     }
 }
 
-/// A new run of a task, or a time at which there is none.
+/// Creates a new run of a task, or the record of a time without a run.
 pub(crate) fn new_run(
     task: &Standing<'_>,
     cause: RunCause,
@@ -207,7 +206,7 @@ pub(crate) fn new_run(
     run_of(task.task, task.plan, cause, slot, status, now)
 }
 
-/// That a task's times are left out from now on: what runs says its reason, and so does what does not.
+/// Records that a task's times are skipped from now on: like runs, skipped times have a recorded reason.
 pub(crate) fn left_out(task: &str, name: &str, error: ApiError, now: Millis) -> RunRow {
     RunRow {
         run: TaskRun {
@@ -231,7 +230,7 @@ pub(crate) fn left_out(task: &str, name: &str, error: ApiError, now: Millis) -> 
     }
 }
 
-/// [`new_run`] of a plan.
+/// [`new_run`] for a plan.
 pub(crate) fn run_of(
     task: &str,
     plan: &TaskPlan,
@@ -266,7 +265,7 @@ pub(crate) fn run_of(
     }
 }
 
-/// A run that is over.
+/// Returns the run as ended.
 pub(crate) fn ended(row: &RunRow, status: RunStatus, now: Millis) -> RunRow {
     let mut row = row.clone();
     row.run.status = status;
@@ -274,29 +273,29 @@ pub(crate) fn ended(row: &RunRow, status: RunStatus, now: Millis) -> RunRow {
     row
 }
 
-/// What a look at a run that goes on comes to.
+/// The result of following a run in progress.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Followed {
-    /// The run as it stands now.
+    /// The run in its current state.
     pub(crate) row: RunRow,
-    /// Whether its session is to be stopped.
+    /// Whether to stop its session.
     pub(crate) session: Hold,
-    /// The next try.
+    /// The retry, if any.
     pub(crate) retry: Option<RunRow>,
 }
 
-/// What is to become of a run's session.
+/// The decision on a run's session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// It goes on by itself, or is over.
+    /// It continues on its own, or has ended.
     Leave,
     /// It is stopped.
     Stop,
 }
 
-/// Looks at a run whose session began. `passed` is how much time of this process went by since the last look: what the
-/// computer sleeps, and what a wrong clock says, is no work. `plan` is what the task's file says now, where it may be
-/// followed.
+/// Follows a run whose session began. `passed` is this process's running time since the last look: sleep of the
+/// computer and errors of its clock do not count as work. `plan` is the current plan of the task's file, if it
+/// may be followed.
 pub(crate) fn follow(
     row: &RunRow,
     outlook: Option<&SessionOutlook>,
@@ -306,7 +305,7 @@ pub(crate) fn follow(
 ) -> Followed {
     let leave = |row| Followed { row, session: Hold::Leave, retry: None };
     let Some(outlook) = outlook else {
-        // Deleted under it.
+        // Deleted meanwhile.
         return leave(ended(row, RunStatus::Interrupted, now));
     };
     let mut row = row.clone();
@@ -351,7 +350,7 @@ fn stop_if_ending(row: RunRow) -> Followed {
     Followed { row, session, retry: None }
 }
 
-/// The next try after a run that failed.
+/// Returns the retry after a failed run.
 fn retry(row: &RunRow, plan: &TaskPlan, now: Millis) -> Option<RunRow> {
     let RunStatus::Failed { .. } = row.run.status else { return None };
     let number = match row.run.cause {

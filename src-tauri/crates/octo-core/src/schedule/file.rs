@@ -1,7 +1,7 @@
-//! A task's file: front matter that reads well, and the prompt below it.
+//! A task's file: readable front matter with the prompt below it.
 //!
-//! It is read leniently: what is left out has a plain meaning, and keys Octo does not know stay when it writes. It is
-//! written strictly. What cannot be read as a task is left as it is, and does not run.
+//! Reading is lenient: omitted keys have plain defaults, and unknown keys survive a write. Writing is strict. A
+//! file that cannot be read as a task is left as it is and does not run.
 
 use super::wording;
 use octo_protocol::{
@@ -14,15 +14,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The largest file that is read, in bytes.
+/// Maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 100_000;
-/// Files that are looked at; a folder with more is not one of tasks.
+/// Maximum number of files read; a folder with more does not contain tasks.
 const MAX_FILES: usize = 1_000;
-/// Characters of a broken file that are shown.
+/// Number of characters shown of a broken file.
 const SHOWN: usize = 2_000;
-/// After how many minutes a run is stopped where the file does not say.
+/// Default time limit of a run, in minutes.
 pub(crate) const MINUTES: u32 = 30;
-/// How many minutes after a failed run it is tried again, where the file does not say.
+/// Default delay before a retry, in minutes.
 pub(crate) const RETRY_MINUTES: u32 = 10;
 
 /// The folder of tasks.
@@ -38,17 +38,17 @@ pub(crate) struct TaskFile {
     pub(crate) file: String,
     /// A hash of its text.
     pub(crate) version: String,
-    /// What it says; why it cannot be read otherwise.
+    /// Its plan, or why it cannot be read.
     pub(crate) plan: Result<TaskPlan, ApiError>,
-    /// Its text; shortened where it cannot be read.
+    /// Its text, shortened if it cannot be read.
     pub(crate) text: String,
 }
 
-/// The models as a file names them.
+/// The names of models used in task files.
 pub(crate) trait ModelNames {
-    /// The entry of that name.
+    /// Returns the entry with that name.
     fn find(&self, name: &str) -> Option<ModelId>;
-    /// The name of an entry.
+    /// Returns the name of an entry.
     fn name(&self, id: ModelId) -> Option<String>;
 }
 
@@ -63,20 +63,20 @@ impl ModelNames for crate::models::Models {
 }
 
 impl TaskFiles {
-    /// Those of a home. The folder need not be there.
+    /// Creates the access to a home's folder of tasks, which need not exist.
     pub(crate) fn of_home(home: &Path) -> Self {
         Self { folder: home.join("tasks") }
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where a task's file is, whether it is there or not.
+    /// Returns the path of a task's file, which need not exist.
     ///
     /// # Errors
-    /// `task.name` for what is no name of a task's file: no part of a path gets through.
+    /// `task.name` for an invalid file name: a name never contains another part of a path.
     pub(crate) fn path(&self, file: &str) -> Result<PathBuf, ApiError> {
         if is_file_name(file) {
             Ok(self.folder.join(format!("{file}.md")))
@@ -85,7 +85,7 @@ impl TaskFiles {
         }
     }
 
-    /// All of them, by name.
+    /// Returns all of them, by name.
     pub(crate) fn list(&self, models: &dyn ModelNames) -> Vec<TaskFile> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().take(MAX_FILES).filter_map(Result::ok);
         let mut names: Vec<String> = entries
@@ -96,10 +96,10 @@ impl TaskFiles {
         names.iter().filter_map(|name| self.get(name, models).ok()).collect()
     }
 
-    /// One of them.
+    /// Returns one of them.
     ///
     /// # Errors
-    /// `task.missing` where there is none, `task.name`.
+    /// `task.missing` if it does not exist, `task.name`.
     pub(crate) fn get(&self, file: &str, models: &dyn ModelNames) -> Result<TaskFile, ApiError> {
         let path = self.path(file)?;
         let unreadable = |why: &str| ApiError::new("task.unreadable").arg("path", path.display()).detail(why);
@@ -116,7 +116,7 @@ impl TaskFiles {
             }
             Err(error) => return Ok(broken(unreadable(&error.to_string()))),
         };
-        // A link could lead anywhere, and what is read here reaches a model.
+        // A link could lead anywhere, and the text read here reaches a model.
         if !about.is_file() {
             return Ok(broken(unreadable("not a file")));
         }
@@ -137,10 +137,10 @@ impl TaskFiles {
         Ok(TaskFile { file: file.to_owned(), version, plan, text })
     }
 
-    /// Writes a task's file whole.
+    /// Writes a complete task file.
     ///
     /// # Errors
-    /// `task.disk`; the file is as it was then.
+    /// `task.disk`; the file is then unchanged.
     pub(crate) fn write(&self, file: &str, text: &str) -> Result<(), ApiError> {
         let path = self.path(file)?;
         let disk = |error| ApiError::new("task.disk").arg("path", path.display()).detail(error);
@@ -148,7 +148,7 @@ impl TaskFiles {
         write_private(&path, text.as_bytes()).map_err(disk)
     }
 
-    /// A name for the file of a new task that no file has yet.
+    /// Returns an unused file name for a new task.
     pub(crate) fn free_name(&self, task: &str) -> String {
         let slug = slug(task);
         let is_free = |name: &String| self.path(name).is_ok_and(|path| path.symlink_metadata().is_err());
@@ -157,12 +157,13 @@ impl TaskFiles {
     }
 }
 
-/// What stands for a file's text.
+/// Returns the version of a file's text.
 pub(crate) fn version(text: &[u8]) -> String {
     blake3::hash(text).to_hex().to_string()
 }
 
-/// Lower-case letters, digits and dashes, a letter or a digit first: one part of a path on every system.
+/// Whether a name consists of lower-case letters, digits and dashes, starting with a letter or digit: a single
+/// path component on every system.
 fn is_file_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     name.len() <= TASK_FILE
@@ -171,13 +172,13 @@ fn is_file_name(name: &str) -> bool {
         && !RESERVED.contains(&name)
 }
 
-/// What Windows takes for devices, whatever ending they have.
+/// Names that Windows reserves for devices, with any extension.
 const RESERVED: &[&str] = &[
     "con", "prn", "aux", "nul", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9",
     "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9",
 ];
 
-/// A file's name for a task's. Names without Latin letters are told apart by a hash.
+/// Returns a file name for a task's name. Names without Latin letters are distinguished by a hash.
 fn slug(task: &str) -> String {
     let lower = task.trim().to_lowercase();
     let mut slug = String::new();
@@ -188,7 +189,7 @@ fn slug(task: &str) -> String {
             slug.push('-');
         }
     }
-    // Room for what tells files apart.
+    // Leaves room for the suffix that makes the name unique.
     let slug: String = slug.chars().take(TASK_FILE - 16).collect();
     let slug = slug.trim_end_matches('-');
     let hash: String = blake3::hash(lower.as_bytes()).to_hex().chars().take(8).collect();
@@ -201,7 +202,7 @@ fn slug(task: &str) -> String {
     }
 }
 
-/// The text of a file: over the keys of `before` that Octo does not know.
+/// Returns the text of a file, keeping the unknown keys of `before`.
 pub(crate) fn text(plan: &TaskPlan, before: Option<&str>, models: &dyn ModelNames) -> String {
     let mut front = before.map(|text| take_apart(text).front).unwrap_or_default();
     let mut set = |key: &str, value: Option<String>| match value {
@@ -229,13 +230,13 @@ pub(crate) fn text(plan: &TaskPlan, before: Option<&str>, models: &dyn ModelName
     front.with_body(&plan.prompt)
 }
 
-/// By its name where that leads back to it.
+/// Returns the model's name if it leads back to it, otherwise its id.
 fn model_word(id: ModelId, models: &dyn ModelNames) -> String {
     models.name(id).filter(|name| models.find(name) == Some(id)).unwrap_or_else(|| id.to_string())
 }
 
-/// An id that no model has, the same for each name: a task whose model was renamed or removed is still one, with a fault
-/// that is told when its time comes.
+/// Returns an id that no model has, the same for each name: a task whose model was renamed or removed is still
+/// valid, and the fault is reported at its next run.
 fn nobody(name: &str) -> Option<ModelId> {
     blake3::hash(name.as_bytes()).to_hex().get(..32)?.parse().ok()
 }
@@ -255,7 +256,7 @@ fn read(text: &str, file: &str, models: &dyn ModelNames) -> Result<TaskPlan, Api
             .map(str::to_owned)
             .ok_or_else(|| ApiError::new("task.line_missing").arg("line", "folder"))?,
         profile: front.value("profile", |text| text.parse::<Profile>().ok())?.unwrap_or_default(),
-        // What nobody said may do least.
+        // An omitted mode is the most restrictive.
         mode: front.value("mode", mode_named)?.unwrap_or(Mode::Ask),
         model: front.value("model", |text| {
             text.parse().ok().or_else(|| models.find(text)).or_else(|| nobody(text))
@@ -279,7 +280,7 @@ impl Front<'_> {
         value.as_text().map(str::trim).filter(|text| !text.is_empty())
     }
 
-    /// A value that must mean something where it is given.
+    /// Reads a value that must be valid if it is present.
     fn value<T>(&self, key: &str, read: impl Fn(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
         let Some(given) = self.0.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
         let text = given.as_text().map(str::trim).unwrap_or_default();
@@ -361,7 +362,7 @@ fn retry_named(text: &str) -> Option<TaskRetry> {
     Some(TaskRetry { times, minutes })
 }
 
-/// Dollars, with as many digits as it takes.
+/// Formats dollars, with as many digits as necessary.
 pub(crate) fn dollars(cost: Cost) -> String {
     let text = cost.to_string();
     let text = text.trim_start_matches('$');
@@ -370,7 +371,7 @@ pub(crate) fn dollars(cost: Cost) -> String {
     if part.len() < 2 { format!("{whole}.{part:0<2}") } else { format!("{whole}.{part}") }
 }
 
-/// An amount in dollars.
+/// Parses an amount in dollars.
 pub(crate) fn budget(text: &str) -> Option<Cost> {
     let text = text.trim().trim_start_matches('$').trim();
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));

@@ -1,35 +1,35 @@
-//! What is wrong with a plan, what is unusual about it, and when it would run.
+//! The faults of a plan, its unusual properties, and its next times.
 
 use super::timing::{Times, TimingError};
 use crate::{models::Models, prompt::Agents};
 use octo_protocol::{ApiError, Millis, Mode, TaskFault, TaskPlan, TaskPreview, TaskRetry, TimeUnit, Timing};
 use std::path::Path;
 
-/// The most characters of a name.
+/// Maximum length of a name, in characters.
 const NAME: usize = 100;
-/// The most bytes of a prompt.
+/// Maximum size of a prompt, in bytes.
 const PROMPT: usize = 50_000;
-/// The longest a run may take, in minutes: a day.
+/// Maximum time limit of a run, in minutes: a day.
 const MINUTES: u32 = 24 * 60;
-/// How often a failed run is tried again at most.
+/// Maximum number of retries of a failed run.
 const RETRIES: u32 = 5;
-/// The longest until a failed run is tried again, in minutes: a day.
+/// Maximum delay before a retry, in minutes: a day.
 const RETRY_MINUTES: u32 = 24 * 60;
-/// Times that are shown.
+/// Number of times shown.
 pub(crate) const SHOWN: usize = 3;
-/// Times of a cron expression that are looked at to see how close together they come.
+/// Number of times of a cron expression examined for their minimum distance.
 const LOOKED_AT: usize = 60;
-/// So many runs a day are many where nothing limits what they cost.
+/// Runs per day from which a plan without a cost limit gets a remark.
 const MANY: usize = 24;
 const DAY: Millis = 24 * 60 * 60 * 1_000;
 const MINUTE: Millis = 60 * 1_000;
 
-/// The IANA name of this computer's zone.
+/// Returns the IANA name of this computer's zone.
 pub(crate) fn own_zone() -> String {
     jiff::tz::TimeZone::system().iana_name().unwrap_or("UTC").to_owned()
 }
 
-/// What a plan would mean. Looks at the disk: the folder, the profile.
+/// Returns the preview of a plan. Checks the disk: the folder, the profile.
 pub(crate) fn preview(plan: &TaskPlan, now: Millis, models: &Models, agents: &Agents) -> TaskPreview {
     let times = Times::new(&plan.when, &plan.zone);
     let next: Vec<Millis> =
@@ -61,7 +61,7 @@ pub(crate) fn preview(plan: &TaskPlan, now: Millis, models: &Models, agents: &Ag
     TaskPreview { remarks: remarks(plan, &times, now, &next), next, errors }
 }
 
-/// Whether a plan can be followed at all, whatever is on the disk.
+/// Checks that a plan can be followed, whatever is on disk.
 ///
 /// # Errors
 /// The first fault.
@@ -72,7 +72,7 @@ pub(crate) fn check(plan: &TaskPlan) -> Result<(), ApiError> {
     Times::new(&plan.when, &plan.zone).map(|_| ()).map_err(|error| explained(&error))
 }
 
-/// What is wrong with a plan by itself.
+/// Returns the faults of a plan that do not depend on the disk.
 fn faults(plan: &TaskPlan) -> Vec<TaskFault> {
     let TaskRetry { times, minutes } = plan.retry;
     let checks = [
@@ -107,7 +107,7 @@ fn has_needless_end(when: &Timing) -> bool {
     matches!(when, Timing::Every { unit: TimeUnit::Days, until: Some(_), .. })
 }
 
-/// What is allowed and should be known.
+/// Returns remarks on allowed but notable properties.
 fn remarks(
     plan: &TaskPlan,
     times: &Result<Times, TimingError>,
@@ -129,7 +129,7 @@ fn remarks(
     said.into_iter().filter(|(true_of_it, _)| *true_of_it).map(|(_, key)| ApiError::new(key)).collect()
 }
 
-/// The shortest distance between two of the next times; none where there is no time.
+/// Returns the minimum distance between the next times, or `None` if there are none.
 fn closest(times: &Times, now: Millis) -> Option<Millis> {
     let next: Vec<Millis> = times.after(now).take(LOOKED_AT).collect();
     let distances = next.windows(2).filter_map(|pair| match pair {

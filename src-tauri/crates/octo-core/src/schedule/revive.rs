@@ -1,4 +1,4 @@
-//! Tasks that come back from the trash.
+//! Tasks restored from the trash.
 
 use super::{Tasks, card::is_accepted, timing::Times};
 use crate::blocking::blocking;
@@ -7,7 +7,7 @@ use octo_store::TaskStateRow;
 use std::path::PathBuf;
 
 impl Tasks {
-    /// A place for a task's file of this name that nothing has.
+    /// Returns an unused path for a task's file of this name.
     pub(crate) async fn free_place(&self, file: &str) -> Result<PathBuf, ApiError> {
         let (tasks, name) = (self.clone(), file.strip_suffix(".md").unwrap_or(file).to_owned());
         blocking(move || {
@@ -17,9 +17,9 @@ impl Tasks {
         .await
     }
 
-    /// A task's file that was deleted at a moment is there again. Its runs and what the person chose for it were kept;
-    /// it is paused where a time of it passed since, and then its name is told. A file that is no task, or in another
-    /// folder, is none of this.
+    /// Updates a task whose deleted file was restored. Its runs and the person's choices were kept; if one of
+    /// its times passed since the deletion it is paused, and its name is returned. Does nothing for a file that
+    /// is not a task or is in another folder.
     pub(crate) async fn came_back(&self, at: PathBuf, deleted: Millis) -> Result<Option<String>, ApiError> {
         let name = at.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
         let Some(name) = name else { return Ok(None) };
@@ -35,7 +35,7 @@ impl Tasks {
         let file = self.file(name.clone()).await?;
         let (now, state) = (self.now(), self.states().await?.remove(&name));
         let is_on = state.as_ref().is_some_and(|state| state.on == Switch::On);
-        // As the schedule's clock has it, where it saw it go.
+        // By the schedule's clock, if it observed the deletion.
         let seen = self.schedule().deleted(|all| all.remove(&name));
         let gone = seen.or_else(|| state.as_ref()?.decided).unwrap_or(deleted);
         let passed = file.plan.as_ref().is_ok_and(|plan| {
@@ -45,7 +45,7 @@ impl Tasks {
         let pauses = passed && is_on && is_accepted(&file, state.as_ref());
         if let Some(state) = state {
             let on = if pauses { Switch::Off } else { state.on };
-            // What passed meanwhile is over, whether it runs from now on or not.
+            // The missed times are over, whether the task runs from now on or not.
             let row = TaskStateRow { on, decided: Some(now), ..state };
             let task = name.clone();
             self.store().write(move |tx| tx.put_task_state(&task, &row)).await?;

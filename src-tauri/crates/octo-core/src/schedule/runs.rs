@@ -3,7 +3,7 @@
 use octo_protocol::{RunStatus, SessionId};
 use octo_store::{RunRow, StoreError, Tx};
 
-/// Nothing is decided by two: whoever lost the lease stores nothing.
+/// Prevents decisions by two processes: a process that lost the lease stores nothing.
 pub(crate) fn must_hold(tx: &Tx<'_>, token: &str) -> Result<(), StoreError> {
     match tx.schedule_lease()? {
         Some(holder) if holder.token == token => Ok(()),
@@ -11,7 +11,7 @@ pub(crate) fn must_hold(tx: &Tx<'_>, token: &str) -> Result<(), StoreError> {
     }
 }
 
-/// A run begins once, and where the schedule is: it fails for one that was taken back or begun meanwhile.
+/// A run begins once, and only under the schedule's lease: fails if it was withdrawn or begun meanwhile.
 pub(crate) fn must_wait(tx: &Tx<'_>, row: &RunRow, token: &str) -> Result<(), StoreError> {
     must_hold(tx, token)?;
     match tx.run(row.run.id)?.map(|known| known.run.status) {
@@ -20,7 +20,7 @@ pub(crate) fn must_wait(tx: &Tx<'_>, row: &RunRow, token: &str) -> Result<(), St
     }
 }
 
-/// A run that has its session now.
+/// Returns the run with its session.
 pub(crate) fn running(mut row: Box<RunRow>, session: SessionId) -> RunRow {
     row.run.status = RunStatus::Running;
     row.run.session = Some(session);

@@ -4,7 +4,7 @@ use super::Tasks;
 use octo_protocol::{CallId, TaskPlan};
 use std::sync::PoisonError;
 
-/// Questions whose plans are kept until they are answered.
+/// Maximum number of questions whose plans are kept until they are answered.
 const KEPT: usize = 16;
 
 /// A plan as the person was asked about it.

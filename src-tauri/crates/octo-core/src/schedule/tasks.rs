@@ -1,4 +1,4 @@
-//! What the person and the agent do with tasks.
+//! Operations of the person and the agent on tasks.
 
 use super::{
     Schedule,
@@ -20,9 +20,9 @@ use std::{
     sync::{Arc, PoisonError, atomic::Ordering},
 };
 
-/// The most runs that are given at a time.
+/// Maximum number of runs returned at once.
 const RUNS: u32 = 200;
-/// What the totals are about: thirty days.
+/// The period of the totals: thirty days.
 const MONTH: Millis = 30 * 24 * 60 * 60 * 1_000;
 
 /// The tasks of a home. Clones are one.
@@ -65,7 +65,7 @@ impl Tasks {
         self.0.base.preferences()
     }
 
-    /// Watches the folder of tasks from now on.
+    /// Begins to watch the folder of tasks.
     pub(crate) fn watch_folder(&self) {
         let folder = self.schedule().files.folder().to_owned();
         if let Err(error) = octo_workspace::private_folder(&folder) {
@@ -87,7 +87,7 @@ impl Tasks {
         }
     }
 
-    /// What runs may cost that an earlier process began: known before their sessions go on.
+    /// Loads the cost limits of runs begun by an earlier process, before their sessions resume.
     pub(crate) async fn take_up(&self) -> Result<(), ApiError> {
         let open = self.store().read(|reader| reader.open_runs()).await?;
         for row in open {
@@ -98,36 +98,36 @@ impl Tasks {
         Ok(())
     }
 
-    /// The clock of tasks.
+    /// Returns the time of the schedule's clock.
     pub(crate) fn now(&self) -> Millis {
         self.0.base.clock.now()
     }
 
-    /// Something changed: it is looked at, and whoever watches hears of it.
+    /// Wakes the scheduler and notifies watchers of a change.
     pub(crate) fn changed(&self) {
         self.schedule().wake.notify_one();
         self.tell();
     }
 
-    /// Whoever watches hears that something changed.
+    /// Notifies watchers of a change.
     pub(crate) fn tell(&self) {
         self.schedule().revision.fetch_add(1, Ordering::Relaxed);
         let tasks = self.clone();
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             if let Ok(state) = tasks.state().await {
-                // Nobody watching is no fault.
+                // It is not an error if no client is watching.
                 let _nobody = tasks.schedule().news.send(state);
             }
         });
     }
 
-    /// How they are.
+    /// Returns the state of all tasks.
     pub(crate) async fn state(&self) -> Result<TasksState, ApiError> {
         let (files, states) = (self.files().await?, self.states().await?);
         let open = self.store().read(|reader| reader.open_runs()).await?;
         let count = |fits: fn(&RunStatus) -> bool| open.iter().filter(|row| fits(&row.run.status)).count();
-        // One that cannot be read, too: it does not run, and only the person can mend it.
+        // An unreadable one counts too: it does not run, and only the person can fix it.
         let unrunnable =
             files.iter().filter(|file| unrunnable(file, states.get(&file.file)).is_some()).count();
         let waiting = count(|status| matches!(status, RunStatus::NeedsYou | RunStatus::Asked)) + unrunnable;
@@ -138,7 +138,7 @@ impl Tasks {
         })
     }
 
-    /// All of them: what needs the person first, then by their next time.
+    /// Returns all of them: first those that need the person, then by next time.
     pub(crate) async fn list(&self) -> Result<TaskCards, ApiError> {
         let (files, states) = (self.files().await?, self.states().await?);
         let read = self.store().read(|reader| Ok((reader.last_runs()?, reader.open_runs()?)));
@@ -168,7 +168,7 @@ impl Tasks {
         Ok(TaskCards { tasks, zone: plan::own_zone(), at_their_times })
     }
 
-    /// One of them.
+    /// Returns one of them.
     pub(crate) async fn get(&self, task: String) -> Result<TaskCard, ApiError> {
         let found = self.file(task.clone()).await?;
         let read = self.store().read(move |reader| Ok((reader.task_state(&task)?, reader.last_run(&task)?)));
@@ -176,16 +176,16 @@ impl Tasks {
         Ok(card(found, Some(&state), last, self.now()))
     }
 
-    /// What a plan would mean.
+    /// Returns the preview of a plan.
     pub(crate) async fn preview(&self, plan: TaskPlan) -> Result<TaskPreview, ApiError> {
         let (tasks, now) = (self.clone(), self.now());
         blocking(move || Ok(plan::preview(&plan, now, tasks.models(), &tasks.0.agents))).await
     }
 
-    /// Writes a task the person has seen: as it is written it is accepted.
+    /// Writes a task the person has seen, which also accepts it.
     ///
     /// # Errors
-    /// The first fault of the plan; `task.changed` where the file says something else than what was edited.
+    /// The first fault of the plan; `task.changed` if the file differs from the edited version.
     pub(crate) async fn save(
         &self,
         task: Option<String>,
@@ -215,7 +215,7 @@ impl Tasks {
             let text = file::text(&plan, known, models);
             files.write(&file, &text)?;
             let hash = file::version(text.as_bytes());
-            // Its times go on from where they were, unless they are others now.
+            // Its times continue from where they were, unless the timing changed.
             let before = before.and_then(|before| before.plan.ok());
             let same = before.filter(|before| before.when == plan.when && before.zone == plan.zone);
             Ok((file, hash, same))
@@ -225,7 +225,7 @@ impl Tasks {
         self.get(file).await
     }
 
-    /// The person looked at a task and lets it run as they saw it.
+    /// Accepts a task in the version the person saw, so that it may run.
     pub(crate) async fn accept(&self, task: String, seen: &str) -> Result<TaskCard, ApiError> {
         let _one_at_a_time = self.schedule().writing.lock().await;
         let file = self.file(task.clone()).await?;
@@ -249,7 +249,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Lets a task run at its times, or not. Times that passed while it did not are over.
+    /// Turns a task on or off. Times that passed while it was off are over.
     pub(crate) async fn switch(&self, task: String, on: Switch) -> Result<TaskCard, ApiError> {
         self.file(task.clone()).await?;
         let (now, name) = (self.now(), task.clone());
@@ -262,10 +262,10 @@ impl Tasks {
         self.get(task).await
     }
 
-    /// Sets a run off now. It begins in the process that has the schedule: usually this one, at once.
+    /// Starts a run now. It begins in the process with the schedule: usually this one, at once.
     ///
     /// # Errors
-    /// `task.unseen`, `task.broken`; `task.running` while a run of it goes on or waits.
+    /// `task.unseen`, `task.broken`; `task.running` while a run of it is in progress or waits.
     pub(crate) async fn run_now(&self, task: String) -> Result<TaskRun, ApiError> {
         let file = self.file(task.clone()).await?;
         let state = self.store().read(move |reader| reader.task_state(&task)).await?;
@@ -287,12 +287,12 @@ impl Tasks {
         Ok(run)
     }
 
-    /// Writes a second task like one, paused.
+    /// Writes a paused copy of a task.
     pub(crate) async fn duplicate(&self, task: String) -> Result<TaskCard, ApiError> {
         let _one_at_a_time = self.schedule().writing.lock().await;
         let file = self.file(task.clone()).await?;
         let state = self.store().read(move |reader| reader.task_state(&task)).await?;
-        // What the person has not seen is not made theirs by copying it.
+        // Copying does not accept a file the person has not seen.
         if !is_accepted(&file, Some(&state)) {
             return Err(ApiError::new("task.unseen").arg("name", &file.file));
         }
@@ -313,7 +313,7 @@ impl Tasks {
         self.get(file).await
     }
 
-    /// Puts a task into the trash, and stops its run.
+    /// Moves a task to the trash and stops its run.
     pub(crate) async fn delete(
         &self,
         task: String,
@@ -333,7 +333,7 @@ impl Tasks {
         let now = self.now();
         self.schedule().deleted(|deleted| deleted.insert(task.clone(), now));
         let gone = self.store().write(move |tx| {
-            // Should it come back, what passed meanwhile is over: until when it was there is kept.
+            // Its end is recorded: if it is restored, the times missed meanwhile are over.
             tx.task_decided(&task, Some(now))?;
             for row in tx.open_runs()?.into_iter().filter(|row| row.run.task == task) {
                 tx.put_run(&stopping(row, now))?;
@@ -345,7 +345,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Runs of a task (of all for none), newest first.
+    /// Returns the runs of a task (of all tasks for `None`), newest first.
     pub(crate) async fn runs(
         &self,
         task: Option<String>,
@@ -360,7 +360,7 @@ impl Tasks {
         read.await.map_err(ApiError::from)
     }
 
-    /// Says what becomes of a missed run that asks.
+    /// Decides on a missed run that asks.
     pub(crate) async fn answer(&self, run: RunId, answer: MissedAnswer) -> Result<(), ApiError> {
         let now = self.now();
         let answered = self.store().write(move |tx| {
@@ -388,7 +388,7 @@ impl Tasks {
         Ok(())
     }
 
-    /// Stops a run that goes on, or takes back one that waits.
+    /// Stops a run in progress, or withdraws a waiting one.
     pub(crate) async fn stop(&self, run: RunId) -> Result<(), ApiError> {
         let now = self.now();
         let stopped = self.store().write(move |tx| match tx.run(run)? {
@@ -409,7 +409,7 @@ impl Tasks {
         Ok((self.files().await?, self.states().await?))
     }
 
-    /// All files, as of now.
+    /// Returns all current files.
     pub(super) async fn files(&self) -> Result<Vec<TaskFile>, ApiError> {
         let tasks = self.clone();
         blocking(move || Ok(tasks.schedule().files.list(tasks.models()))).await
@@ -425,7 +425,7 @@ impl Tasks {
     }
 }
 
-/// Whether a run may begin now as far as others of its task go. Another try that only waits makes way for it.
+/// Returns whether a run may begin alongside the task's other runs. A waiting retry is replaced by it.
 fn make_way(tx: &mut Tx<'_>, row: &RunRow, now: Millis) -> Result<bool, StoreError> {
     let others: Vec<RunRow> =
         tx.open_runs()?.into_iter().filter(|other| other.run.task == row.run.task).collect();
@@ -438,7 +438,7 @@ fn make_way(tx: &mut Tx<'_>, row: &RunRow, now: Millis) -> Result<bool, StoreErr
     Ok(true)
 }
 
-/// A run the person wants no more: over where it has not begun, else to be stopped.
+/// Returns an unwanted run: ended if it has not begun, otherwise to be stopped.
 fn stopping(row: RunRow, now: Millis) -> RunRow {
     match row.run.status {
         RunStatus::Running | RunStatus::NeedsYou => {
@@ -449,7 +449,7 @@ fn stopping(row: RunRow, now: Millis) -> RunRow {
     }
 }
 
-/// As its file will have it, so that what is shown is what is there.
+/// Returns the plan in the form its file will have, so that the preview matches.
 fn tidied(plan: TaskPlan) -> TaskPlan {
     TaskPlan {
         name: plan.name.split_whitespace().collect::<Vec<_>>().join(" "),

@@ -1,9 +1,9 @@
-//! When a task runs: the moments its timing means, in its zone.
+//! The moments of a task's timing, in its zone.
 //!
-//! A timing is a pattern of local dates and times, the same every day whatever the clocks do. Each local time becomes
-//! one moment: one that is skipped when the clocks go forward is the first moment after the gap, one that comes twice
-//! when they go back is the first of the two, and two that fall together are one. Only what runs again and again goes
-//! on in the second pass of an hour that comes twice, as long as its distance is kept.
+//! A timing is a pattern of local dates and times, the same every day whatever the clock changes. Each local
+//! time becomes one moment: a time skipped when the clocks move forward becomes the first moment after the gap,
+//! a time that occurs twice when they move back becomes the first of the two, and two that coincide become one.
+//! Only repeating timings continue in the second pass of a repeated hour, provided their distance is kept.
 
 mod cron;
 mod grid;
@@ -18,13 +18,13 @@ use jiff::{
 use octo_protocol::{Millis, TimeUnit, Timing, Weekday};
 use std::collections::VecDeque;
 
-/// The shortest distance between two runs, in minutes.
+/// Minimum distance between two runs, in minutes.
 pub(crate) const SHORTEST: u64 = 5;
 
-/// How long a repeated piece of a day is at most.
+/// Maximum length of a repeated part of a day.
 const LONGEST_FOLD: Millis = 3 * 60 * 60 * 1_000;
 
-/// A timing that was read, in its zone.
+/// A parsed timing, in its zone.
 #[derive(Clone, Debug)]
 pub(crate) struct Times {
     pattern: Pattern,
@@ -47,37 +47,37 @@ enum Days {
     OfMonth(Vec<i8>),
 }
 
-/// What is wrong with a timing.
+/// The fault of a timing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TimingError {
     /// The zone is not one of the IANA database.
     #[error("no time zone {0}")]
     Zone(String),
-    /// A time of day that is none.
+    /// An invalid time of day.
     #[error("no time of day {0}")]
     Time(String),
-    /// A date and time that is none.
+    /// An invalid date and time.
     #[error("no date and time {0}")]
     Moment(String),
     /// A distance below [`SHORTEST`].
     #[error("closer together than five minutes")]
     TooOften,
-    /// A day of the month that is none.
+    /// An invalid day of the month.
     #[error("no day of a month {0}")]
     Day(u8),
     /// No day, or no time.
     #[error("no day or no time")]
     Empty,
-    /// An end of the day that is not after its beginning.
+    /// An end time that is not after the start time.
     #[error("ends before it begins")]
     EndsFirst,
-    /// A cron expression that is none.
+    /// An invalid cron expression.
     #[error(transparent)]
     Cron(#[from] CronError),
 }
 
 impl Times {
-    /// Reads a timing.
+    /// Parses a timing.
     pub(crate) fn new(timing: &Timing, zone: &str) -> Result<Self, TimingError> {
         let zone = TimeZone::get(zone).map_err(|_| TimingError::Zone(zone.to_owned()))?;
         let pattern = match timing {
@@ -99,7 +99,7 @@ impl Times {
                     (TimeUnit::Minutes | TimeUnit::Hours, Some(until)) if until <= from => {
                         return Err(TimingError::EndsFirst);
                     }
-                    // A day has one time, which needs no end.
+                    // A timing in days has one time per day, which needs no end.
                     (TimeUnit::Days, _) => Pattern::Grid(grid::Grid::new(minutes, from, None)),
                     (TimeUnit::Minutes | TimeUnit::Hours, until) => {
                         Pattern::Grid(grid::Grid::new(minutes, from, until))
@@ -128,11 +128,11 @@ impl Times {
         }
     }
 
-    /// The moments after `after`, earliest first.
+    /// Returns the moments after `after`, earliest first.
     pub(crate) fn after(&self, after: Millis) -> impl Iterator<Item = Millis> {
         let moments: Box<dyn Iterator<Item = Millis>> = match &self.pattern {
             Pattern::Grid(grid) => {
-                // In the first pass of an hour, local times that lie behind come once more.
+                // In the first pass of an hour, earlier local times occur once more.
                 let locals = self.locals_from(after.saturating_sub(LONGEST_FOLD));
                 Box::new(both_passes(locals.filter_map(move |local| self.moments(local)), grid.distance()))
             }
@@ -153,18 +153,19 @@ impl Times {
         }
     }
 
-    /// The moment of a local time, and the second one of a time that comes twice; none beyond the end of time.
+    /// Returns the moment of a local time, and the second moment if it occurs twice; `None` if it is out of
+    /// range.
     fn moments(&self, local: DateTime) -> Option<(Millis, Option<Millis>)> {
         let ambiguous = self.zone.to_ambiguous_timestamp(local);
         let at = match ambiguous.offset() {
             AmbiguousOffset::Unambiguous { offset } => offset.to_timestamp(local).ok()?,
-            // The first of the two is by the clock before the change.
+            // The first of the two uses the clock before the change.
             AmbiguousOffset::Fold { before, after } => {
                 let second = after.to_timestamp(local).ok().map(Timestamp::as_millisecond);
                 return Some((before.to_timestamp(local).ok()?.as_millisecond(), second));
             }
             AmbiguousOffset::Gap { before, .. } => {
-                // By the clock before the change it is at the change or after it.
+                // By the clock before the change it is at or after the change.
                 let late = before.to_timestamp(local).ok()?;
                 let beyond = late.checked_add(jiff::SignedDuration::from_secs(1)).ok()?;
                 self.zone.preceding(beyond).next()?.timestamp()
@@ -174,8 +175,8 @@ impl Times {
     }
 }
 
-/// Moments with those of a second pass among them, earliest first. Those of the second pass keep their `distance` from
-/// the one before: what runs every eight hours has no second run an hour later.
+/// Merges in the moments of the second pass, earliest first. These keep their `distance` from the previous
+/// moment: a timing of every eight hours has no second run an hour later.
 fn both_passes(
     mut moments: impl Iterator<Item = (Millis, Option<Millis>)>,
     distance: Millis,
@@ -207,7 +208,7 @@ fn both_passes(
 }
 
 impl Pattern {
-    /// The local times of the pattern, earliest first, from the minute of `begin` on.
+    /// Returns the local times of the pattern, earliest first, starting at the minute of `begin`.
     fn locals(&self, begin: DateTime) -> Box<dyn Iterator<Item = DateTime> + '_> {
         match self {
             Self::Never => Box::new(std::iter::empty()),
@@ -223,7 +224,7 @@ impl Pattern {
 }
 
 impl Days {
-    /// The dates of the pattern, from a date on.
+    /// Returns the dates of the pattern, starting at a date.
     fn from(&self, first: Date) -> impl Iterator<Item = Date> {
         let dates = std::iter::successors(Some(first), |date| date.tomorrow().ok());
         dates.filter(|date| match self {
@@ -233,7 +234,7 @@ impl Days {
     }
 }
 
-/// A local date and time, `YYYY-MM-DDTHH:MM`.
+/// Parses a local date and time, `YYYY-MM-DDTHH:MM`.
 pub(crate) fn moment(text: &str) -> Result<DateTime, TimingError> {
     let wrong = || TimingError::Moment(text.to_owned());
     let (date, clock) = text.trim().split_once(['T', ' ']).ok_or_else(wrong)?;
@@ -242,7 +243,7 @@ pub(crate) fn moment(text: &str) -> Result<DateTime, TimingError> {
     Ok(date.to_datetime(clock))
 }
 
-/// A time of day, `HH:MM`.
+/// Parses a time of day, `HH:MM`.
 pub(crate) fn time(text: &str) -> Result<Time, TimingError> {
     let wrong = || TimingError::Time(text.to_owned());
     let (hour, minute) = text.trim().split_once(':').ok_or_else(wrong)?;

@@ -28,12 +28,12 @@ const DAYS: [(Weekday, &str); 7] = [
     (Weekday::Sunday, "sun"),
 ];
 
-/// The forms, for whoever wrote something else.
+/// The forms, shown after invalid input.
 pub(crate) const FORMS: &str = "by hand | once 2026-11-24 08:30 | every 15 minutes from 08:00 until 18:00 | \
     every 3 days at 07:30 | daily at 08:30, 12:00 | weekdays at 08:30 | mon, thu at 08:30 | \
     monthly on 1, 15 at 09:00 | cron 30 8 * * 1-5";
 
-/// The words for a timing.
+/// Returns the words for a timing.
 pub(crate) fn written(timing: &Timing) -> String {
     match timing {
         Timing::ByHand => "by hand".to_owned(),
@@ -54,7 +54,7 @@ pub(crate) fn written(timing: &Timing) -> String {
     }
 }
 
-/// A moment in the person's words, its weekday first; none beyond the years a calendar has.
+/// Formats a moment in the person's language, weekday first; `None` outside the calendar's years.
 pub(crate) fn moment_said(language: Language, at: Millis, zone: TimeZone) -> Option<String> {
     let at = Timestamp::from_millisecond(at).ok()?.to_zoned(zone);
     let (_, day) = DAYS.get(usize::try_from(at.weekday().to_monday_zero_offset()).ok()?)?;
@@ -62,7 +62,7 @@ pub(crate) fn moment_said(language: Language, at: Millis, zone: TimeZone) -> Opt
     Some(format!("{day} {}", at.strftime("%Y-%m-%d %H:%M")))
 }
 
-/// A timing in the person's words.
+/// Formats a timing in the person's language.
 pub(crate) fn said(language: Language, timing: &Timing) -> String {
     let say = |key: &str, args: &[(&str, String)]| {
         let args = args.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -102,8 +102,8 @@ pub(crate) fn said(language: Language, timing: &Timing) -> String {
     }
 }
 
-/// The timing of words, in any case of letters; none where they are not of one of the forms. Whether it makes sense is
-/// for [`super::timing::Times`] to say.
+/// Parses a timing in words, ignoring case. Returns `None` if the words match no form. Whether it makes sense
+/// is checked by [`super::timing::Times`].
 pub(crate) fn read(text: &str) -> Option<Timing> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let lower = text.to_lowercase();
@@ -112,7 +112,7 @@ pub(crate) fn read(text: &str) -> Option<Timing> {
     }
     let (first, rest) = lower.split_once(' ')?;
     match first {
-        // As it was written.
+        // With its original case.
         "cron" => text.split_once(' ').map(|(_, as_is)| Timing::Cron { expression: as_is.to_owned() }),
         "once" => once(rest.trim_start_matches("at ").trim_start_matches("on ")),
         "every" => every(rest),
@@ -156,7 +156,7 @@ fn every(text: &str) -> Option<Timing> {
     };
     let (from, until) = match rest.map(|rest| rest.split_once(" until ").unwrap_or((rest, ""))) {
         Some((from, until)) => (clock(from)?, (!until.is_empty()).then_some(until)),
-        // Counted from midnight, which for days would mean in the night.
+        // Counting starts at midnight, which for days would mean at night.
         None if unit == TimeUnit::Days => return None,
         None => ("00:00".to_owned(), None),
     };
@@ -174,7 +174,7 @@ fn days_named(text: &str) -> Option<Vec<Weekday>> {
             "day" | "daily" | "every day" => days.extend(all_days()),
             "weekday" | "weekdays" => days.extend(DAYS.iter().take(5).map(|(day, _)| *day)),
             "weekend" | "weekends" => days.extend(DAYS.iter().skip(5).map(|(day, _)| *day)),
-            // The first three letters tell days apart; what follows them must be the day's name.
+            // The first three letters identify a day; the rest must complete its name.
             name => {
                 days.push(DAYS.iter().find(|(day, short)| is_day(name, short, *day)).map(|(day, _)| *day)?)
             }

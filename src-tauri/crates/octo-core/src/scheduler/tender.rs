@@ -25,14 +25,14 @@ use tokio::sync::{
     watch,
 };
 
-/// The longest between two looks.
+/// Maximum time between two looks.
 const LONGEST: Duration = Duration::from_secs(30);
-/// The shortest between two looks that nothing set off.
+/// Minimum time between two looks without a cause.
 const SHORTEST: Duration = Duration::from_millis(200);
 const MINUTE: Millis = 60 * 1_000;
-/// The longest until a failed run is tried again, which a plan may say: a day.
+/// Maximum delay before a retry that a plan may specify: a day.
 const HELD: Millis = 24 * 60 * MINUTE;
-/// Why a run is left out whose day has no money any more.
+/// The reason for skipping a run when the day's budget is used up.
 const DAY_BUDGET: &str = "task.day_budget";
 
 /// Looks after tasks for as long as the application runs.
@@ -42,27 +42,27 @@ pub(super) struct Tender {
     /// The steady clock at the last look.
     steady: Duration,
     followed: HashSet<SessionId>,
-    /// Those of them whose turn waited for a place at the last look.
+    /// Sessions among them whose turn was waiting for a permit at the last look.
     queued: HashSet<SessionId>,
-    /// What another process had stored when this one last looked.
+    /// The stored state of the process in charge at this one's last look.
     theirs: Option<Theirs>,
-    /// Told when another process stored something.
+    /// Signals that another process stored something.
     beside: watch::Receiver<u64>,
     calm: Option<Calm>,
 }
 
-/// Why it looks.
+/// The cause of a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Because {
-    /// The time was over.
+    /// The wait is over.
     Time,
-    /// Something happened, or it begins.
+    /// An event, or the start.
     News,
 }
 
 type Theirs = (Vec<RunRow>, HashMap<String, TaskStateRow>, Vec<octo_protocol::TaskRun>);
 
-/// All a look is about.
+/// The data of one look.
 struct Scene {
     now: Millis,
     passed: Millis,
@@ -90,7 +90,7 @@ impl Tender {
         tokio::spawn(async move {
             let mut because = Because::News;
             loop {
-                // Not held while it waits: an application that is dropped goes.
+                // Not kept during the wait, so that a dropped application can end.
                 let Some(scheduler) = tender.scheduler.upgrade() else { return };
                 let wait = tokio::select! {
                     () = closing.cancelled() => return,
@@ -111,9 +111,9 @@ impl Tender {
         });
     }
 
-    /// One look, where one is needed; how long nothing needs another.
+    /// Takes one look, if necessary. Returns how long no other is needed.
     async fn look(&mut self, scheduler: &Scheduler, because: Because) -> Result<Duration, ApiError> {
-        // Before anything is read: what is stored from here on has another look.
+        // Before anything is read: changes stored from here on get another look.
         let stirred = self.beside.has_changed().unwrap_or(true);
         self.beside.mark_unchanged();
         let calm = self.calm.take().filter(|_| because == Because::Time && !stirred);
@@ -129,7 +129,7 @@ impl Tender {
     }
 
     async fn look_round(&mut self, scheduler: &Scheduler) -> Result<Duration, ApiError> {
-        // First of all: what happens from here on has another look.
+        // First of all: events from here on get another look.
         let steady = scheduler.base.clock.steady();
         let passed = Millis::try_from(steady.saturating_sub(self.steady).as_millis()).unwrap_or(Millis::MAX);
         self.steady = steady;
@@ -174,7 +174,7 @@ impl Tender {
         }
     }
 
-    /// Whether another process, which does the work, changed anything.
+    /// Reports changes made by another process, which does the work.
     async fn look_over_shoulder(&mut self, scheduler: &Scheduler) -> Result<(), ApiError> {
         let read = scheduler
             .base
@@ -188,7 +188,7 @@ impl Tender {
         Ok(())
     }
 
-    /// Decides on all times up to now, and stores what is to become of them.
+    /// Decides on all times up to now and stores the results.
     async fn claim(&self, scheduler: &Scheduler, scene: &mut Scene) -> Result<bool, ApiError> {
         let mut decisions: Vec<(String, Decision)> = Vec::new();
         let mut over: Vec<(String, Option<RunRow>)> = Vec::new();
@@ -212,7 +212,7 @@ impl Tender {
                         decisions.push((task.clone(), decision));
                     }
                 }
-                // What passes while it cannot run is over when it can again; that it cannot is said once.
+                // Times missed while it cannot run are over; that it cannot run is reported once.
                 None if state.decided.is_some() => {
                     let why = file.and_then(|file| Some((file, unrunnable(file, Some(state))?)));
                     let said = why.filter(|_| state.on == Switch::On).map(|(file, error)| {
@@ -248,7 +248,7 @@ impl Tender {
                     news |= added;
                     begun |= added && begins(row);
                 }
-                // A time that had its run already takes nothing's place.
+                // A time that already had its run replaces nothing.
                 for row in decision.replace.iter().filter(|_| begun) {
                     tx.put_run(row)?;
                 }
@@ -263,19 +263,19 @@ impl Tender {
         Ok(news)
     }
 
-    /// Begins the runs whose time has come, as many as may go on at once.
+    /// Begins the due runs, up to the limit.
     async fn begin_runs(&self, scheduler: &Scheduler, scene: &Scene) -> Result<bool, ApiError> {
         let mut busy: HashSet<&str> =
             scene.open.iter().filter(|row| is_on(row)).map(|row| row.run.task.as_str()).collect();
-        // One that waits for the person takes no place.
+        // A run that waits for the person does not count.
         let running = scene.open.iter().filter(|row| row.run.status == RunStatus::Running).count();
-        // As many as the person lets work at a time; sessions of theirs are counted where turns are let in.
+        // As many as the person allows to work at once; the turn limiter counts their turns.
         let most = scheduler.base.preferences().live_turns.effective() as usize;
         let mut free = most.saturating_sub(running);
         let mut news = false;
         for row in &scene.open {
             let RunStatus::Waiting { until } = row.run.status else { continue };
-            // A clock that was set back must not hold a run up for longer than its plan says.
+            // A clock that was set back must not delay a run for longer than its plan says.
             let is_early = until > scene.now && until.saturating_sub(scene.now) <= HELD;
             if is_early || busy.contains(row.run.task.as_str()) {
                 continue;
@@ -289,7 +289,7 @@ impl Tender {
                     busy.insert(&row.run.task);
                     news = true;
                 }
-                // Nothing was stored: it is tried again.
+                // Nothing was stored: it will be retried.
                 Err(error) if error.is_of_the_store() => return Err(error),
                 Err(error) => {
                     let reason = match error.key.as_str() {
@@ -319,7 +319,7 @@ impl Tender {
         scheduler.start_run(plan, row, scene.now).await
     }
 
-    /// Looks at the runs that go on.
+    /// Follows the runs in progress.
     async fn follow_runs(&mut self, scheduler: &Scheduler, scene: &Scene) -> Result<bool, ApiError> {
         let store = &scheduler.base.store;
         let open = store.read(|reader| reader.open_runs()).await?;
@@ -331,7 +331,7 @@ impl Tender {
         let waited = std::mem::replace(&mut self.queued, queued.clone());
         let mut news = false;
         for row in open.iter().filter(|row| is_on(row)) {
-            // Who waits for a place does not work.
+            // A turn waiting for a permit is not working.
             let waits =
                 row.run.session.is_some_and(|session| queued.contains(&session) || waited.contains(&session));
             let passed = if known.contains(&row.run.id) && !waits { scene.passed } else { 0 };
@@ -364,7 +364,7 @@ impl Tender {
         Ok(news)
     }
 
-    /// A session whose actor is gone (its process ended, or it could not be stored) goes on where it was left.
+    /// Resumes a session whose actor has ended (its process ended, or it could not be stored).
     async fn keep_going(&self, scheduler: &Scheduler, session: SessionId) {
         match scheduler.sessions.open(session).await {
             Ok(_) => {}
@@ -373,7 +373,7 @@ impl Tender {
         }
     }
 
-    /// Stores what is new of a run; whether that is worth telling.
+    /// Persists a run's progress. Returns whether watchers should be notified.
     async fn store_followed(
         &self,
         scheduler: &Scheduler,
@@ -403,19 +403,19 @@ impl Tender {
         Ok(news)
     }
 
-    /// How long nothing is due.
+    /// Returns how long nothing is due.
     async fn wait(&mut self, scheduler: &Scheduler, scene: &Scene) -> Result<Duration, ApiError> {
         let open = scheduler.base.store.read(|reader| reader.open_runs()).await?;
-        // Without a watch the files themselves have to be looked at.
+        // Without a watcher the files themselves must be checked.
         let is_calm = open.is_empty() && scheduler.tasks.schedule().is_watched();
         let runs = open.into_iter().filter_map(|row| match row.run.status {
             RunStatus::Waiting { until } => Some(until.saturating_sub(scene.now)),
             RunStatus::Running => Some(Millis::from(row.minutes) * MINUTE - row.worked),
             _ => None,
         });
-        // What waits for a place, and what is being stopped, is told when it moves.
+        // Runs waiting for a permit or being stopped are reported when they change.
         let runs = runs.filter(|time| *time > 0);
-        // Those of paused tasks too: that one passed is noted, so that it does not count when they go on.
+        // Includes paused tasks: a passed time is recorded, so that it does not count after they are resumed.
         let times = scene.files.iter().filter_map(|file| {
             let (_, times) = runnable(file, scene.states.get(&file.file))?;
             times.after(scene.now).next().map(|at| at - scene.now)
@@ -426,13 +426,13 @@ impl Tender {
     }
 }
 
-/// What a file says, where it may be followed.
+/// Returns the plan and times of a file, if it may be followed.
 fn runnable<'a>(file: &'a TaskFile, state: Option<&TaskStateRow>) -> Option<(&'a TaskPlan, Times)> {
     let plan = file.plan.as_ref().ok().filter(|_| is_accepted(file, state))?;
     Some((plan, Times::new(&plan.when, &plan.zone).ok()?))
 }
 
-/// The same as if the person had paused it.
+/// Returns the state as if the person had paused the task.
 fn paused((task, state): (String, TaskStateRow)) -> (String, TaskStateRow) {
     (task, TaskStateRow { on: Switch::Off, ..state })
 }
@@ -441,14 +441,14 @@ fn is_on(row: &RunRow) -> bool {
     matches!(row.run.status, RunStatus::Running | RunStatus::NeedsYou)
 }
 
-/// Waits until a session that is followed moved, or events were missed.
+/// Waits for an event of a followed session, or for missed events.
 async fn moved(events: &mut Receiver<Arc<Envelope>>, followed: &HashSet<SessionId>) {
     loop {
         match events.recv().await {
             Ok(envelope) if matters(&envelope, followed) => return,
             Ok(_) => {}
             Err(RecvError::Lagged(_)) => return,
-            // The store is closed: the application ends, and says so itself.
+            // The store is closed: the application is ending and signals this itself.
             Err(RecvError::Closed) => std::future::pending().await,
         }
     }

@@ -1,13 +1,14 @@
-//! After a turn: Octo looks back at it, beside whatever comes next, and may remember something of it or propose a skill.
+//! After a turn: Octo looks back at it in parallel with the following work, and may remember something or
+//! propose a skill.
 //!
-//! Each look is a sub-agent on the session's own model that begins with the whole conversation, so that it reads what
-//! the cache still holds, and usually ends with one line. Nobody answers it: what would ask is refused (see
-//! [`super::ready::Ready::unattended`]), and all it can change are memories, or proposals that wait for the person. In
-//! one pause the skill comes before the memory, as both read the same cache. The conversation itself gets not a byte of
-//! it; where something was remembered the person is told by a note.
+//! Each look back is a sub-agent on the session's own model that starts with the whole conversation, so it
+//! reads what the cache still holds, and usually ends with one line. It runs unattended: calls that would ask
+//! are refused (see [`super::ready::Ready::unattended`]), and it can change only memories, or proposals that
+//! wait for the person. In one pause the skill is examined before the memory, as both read the same cache. The
+//! conversation itself does not change by a byte; if something was remembered a note informs the person.
 //!
-//! The person's next message ends it, but not in the middle of a write; a memory update that was cut off so is owed to
-//! the end of a later turn. Stop and the session's end end it at once.
+//! The person's next message ends the look back, but not in the middle of a write; a memory update cut off this
+//! way is made up for at the end of a later turn. Stop and the session's end end it at once.
 
 mod work;
 
@@ -18,22 +19,23 @@ use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 use work::{Aim, Look};
 
-/// Answers of the model from which a turn may hold something to remember.
+/// Number of the model's answers from which a turn may contain something to remember.
 const REMEMBERS_FROM: u32 = 10;
-/// Answers since a skill was called by a slash from which it is asked whether it could be better.
+/// Number of answers since a skill was called by a slash command from which Octo checks whether the skill could
+/// be better.
 const REFLECTS_FROM: u32 = 5;
-/// Answers of a turn without a skill from which it is asked whether it should become one.
+/// Number of answers of a turn without a skill from which Octo checks whether it should become one.
 const PROPOSES_FROM: u32 = 12;
 
-/// How a turn went, for what comes after it.
+/// Data about a turn that the look back needs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Course {
-    /// Answers of its own model; those of sub-agents are not among them.
+    /// Answers of its own model, without those of sub-agents.
     answers: u32,
     skills: Skills,
 }
 
-/// The skills of a turn.
+/// The skills invoked in a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Skills {
     /// None was invoked.
@@ -41,17 +43,18 @@ enum Skills {
     None,
     /// The model invoked some.
     ByModel,
-    /// The turn began with this one, which the person called.
+    /// The turn began with this skill, called by the person.
     BySlash(String),
 }
 
 impl Course {
-    /// Of a turn that begins with a skill the person called.
+    /// Starts with a skill the person called.
     pub(super) fn begun_with(skill: &str) -> Self {
         Self { answers: 0, skills: Skills::BySlash(skill.to_owned()) }
     }
 
-    /// Of a turn that was begun by an earlier process, or before its session was opened: as far as its messages tell.
+    /// Derives the data from the messages, for a turn that began in an earlier process or before its session
+    /// was opened.
     pub(super) fn of(context: &[Message], turn: TurnId) -> Self {
         let mut course = Self::default();
         let said = context.iter().filter(|message| message.turn == turn && message.role == Role::Assistant);
@@ -71,7 +74,7 @@ impl Course {
         course
     }
 
-    /// Answers of its own model so far.
+    /// Returns the number of answers of its own model so far.
     pub(super) fn answers(&self) -> u32 {
         self.answers
     }
@@ -89,7 +92,7 @@ impl Course {
     }
 }
 
-/// The skill a call names.
+/// Returns the skill a call names.
 fn called(call: &ToolCall) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {
@@ -98,12 +101,12 @@ fn called(call: &ToolCall) -> Option<String> {
     serde_json::from_str::<Named>(&call.arguments).ok().map(|named| named.skill_name)
 }
 
-/// A turn that finished.
+/// A finished turn.
 pub(crate) struct FinishedTurn {
     turn: TurnId,
     course: Course,
     task: TurnTask,
-    /// What that task is called.
+    /// Summary of the turn's step in the time machine.
     summary: String,
 }
 
@@ -113,7 +116,7 @@ impl FinishedTurn {
     }
 }
 
-/// What a session does after its turns.
+/// The look back after a session's turns.
 #[derive(Default)]
 pub(super) struct After {
     work: Option<Work>,
@@ -130,36 +133,36 @@ pub(super) enum Memory {
 
 struct Work {
     turn: TurnId,
-    /// What the memory is where it is ended before it could look.
+    /// The value of `Memory` if it is ended before it could look.
     memory: Memory,
     calls: Calls,
 }
 
-/// What ends a look back.
+/// Signals that end a look back.
 #[derive(Clone)]
 pub(super) struct Calls {
-    /// Something else begins: it ends as soon as it does not write.
+    /// Other work begins: end as soon as no write is in progress.
     way: CancellationToken,
-    /// It ends at once.
+    /// End at once.
     end: CancellationToken,
 }
 
 impl After {
-    /// Whether something works on the last turn.
+    /// Whether a look back at the last turn is running.
     pub(super) fn is_at_work(&self) -> bool {
         self.work.is_some()
     }
 
-    /// A turn begins.
+    /// Makes the look back end because a turn begins.
     pub(super) fn give_way(&mut self) {
         if let Some(work) = &self.work {
             work.calls.way.cancel();
-            // Unless it says otherwise before the turn ends.
+            // Unless the look back reports otherwise before the turn ends.
             self.memory = work.memory;
         }
     }
 
-    /// The person pressed Stop.
+    /// Ends the look back because the person pressed Stop.
     pub(super) fn stop(&self) {
         if let Some(work) = &self.work {
             work.calls.end.cancel();
@@ -167,18 +170,18 @@ impl After {
     }
 }
 
-/// A look back is done with.
+/// A finished look back.
 pub(crate) struct LookedBack {
     turn: TurnId,
-    /// Memories that were written, by their files.
+    /// Files of the memories that were written.
     remembered: Vec<String>,
-    /// Since when at least the cache holds the conversation because of it.
+    /// The earliest time since when this look back has kept the conversation in the cache.
     warm_since: Option<Moment>,
     memory: Memory,
 }
 
 impl Session {
-    /// A turn finished: begins to look back at it, where there is reason to.
+    /// Begins the look back at a finished turn, if there is reason for it.
     pub(super) async fn look_back(&mut self, finished: FinishedTurn) -> Result<(), ApiError> {
         let FinishedTurn { turn, course, task, summary } = finished;
         let aims = self.aims(course);
@@ -195,7 +198,7 @@ impl Session {
             }
             return Ok(());
         }
-        // What cannot be looked up now is not worth ending a session for.
+        // A failed lookup is not worth ending a session for.
         let Ok(false) = self.is_over_budget().await else { return Ok(()) };
         let calls = Calls { way: self.actor.child_token(), end: self.actor.child_token() };
         let memory = if aims.contains(&Aim::Remember) { Memory::Owed } else { Memory::UpToDate };
@@ -223,7 +226,7 @@ impl Session {
             .collect()
     }
 
-    /// A look back is done with.
+    /// Takes the result of a look back.
     pub(super) async fn looked_back(&mut self, news: LookedBack) -> Result<(), ApiError> {
         let LookedBack { turn, remembered, warm_since, memory } = news;
         if self.after.work.as_ref().is_some_and(|work| work.turn == turn) {

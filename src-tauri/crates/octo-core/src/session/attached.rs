@@ -1,23 +1,24 @@
-//! How pictures and documents go to the model: as they are, or by name once the provider refused them.
+//! How pictures and documents are sent to the model: as they are, or by name once the provider has refused
+//! them.
 
 use super::{state::Session, step::Step};
 use octo_llm::{ErrorClass, ProviderError};
 use octo_protocol::{ApiError, Block, Event};
 
-/// How pictures and documents of the conversation are sent.
+/// How the conversation's pictures and documents are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Attached {
-    /// As they are, where the model takes such.
+    /// As they are, if the model accepts them.
     #[default]
     Shown,
-    /// By name: the provider refused the request that held them. It would refuse every later one as well, for they
-    /// stay in the conversation.
+    /// By name: the provider refused the request that contained them. It would refuse every later one as well,
+    /// because they stay in the conversation.
     Named,
 }
 
 impl Session {
-    /// A request was refused as wrong: whether it is made again without what was attached. Until another model is
-    /// chosen or the session is opened anew; then it is tried as it is once more.
+    /// Reacts to a request refused as invalid and returns whether it is sent again without attachments. This
+    /// lasts until another model is chosen or the session is reopened; then attachments are tried again.
     pub(super) fn leaves_attached_out(&mut self, error: &ProviderError, step: &mut Step) -> bool {
         let shown = self.attached == Attached::Shown
             && self.conversation.iter().any(|message| {

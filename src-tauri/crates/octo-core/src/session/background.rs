@@ -1,15 +1,15 @@
-//! Commands that go on in the background, and telling the model of their ends.
+//! Background commands, and the notices of their ends to the model.
 //!
-//! An end is told exactly once, also over a crash: the table holds the command until the transaction in which the
-//! model's context gets the notice, or the result of the call that asked after it.
+//! The model learns of an end exactly once, even after a crash: the table keeps the command until the
+//! transaction in which the model's context receives the notice or the result of the call that asked for it.
 //!
-//! * While a turn runs, ends are told at its next step, several in one notice.
-//! * While none runs, an end begins a turn by itself: but only after a turn that finished. After one the person
-//!   stopped, or that failed, nothing begins by itself; the notice goes along with the next turn. So does the end of
-//!   a command the person stopped, and of those that ended with Octo: nobody waits for these. How many turns may begin
-//!   by themselves in a row is bounded.
-//! * Stop ends a turn and what it waits for. Commands in the background go on; each has a Stop of its own, and closing
-//!   the session ends them all.
+//! * While a turn is running, ends are reported at its next step, several in one notice.
+//! * While no turn is running, an end starts a turn automatically, but only after a turn that finished. After a
+//!   turn that failed or that the person stopped, nothing starts automatically; the notice is part of the next
+//!   turn. The same applies to the end of a command that the person stopped and of commands that ended with
+//!   Octo, as no work waits for them. The number of consecutive automatic turns is limited.
+//! * Stop ends a turn and everything it waits for. Background commands continue; each has its own Stop, and
+//!   closing the session ends them all.
 
 mod notice;
 
@@ -26,35 +26,35 @@ use octo_protocol::{
 use octo_shell::News;
 use std::{collections::HashMap, time::Duration};
 
-/// How long ends are gathered before a turn begins by itself: what was waited for often ends together.
+/// How long ends are gathered before an automatic turn starts: related commands often end together.
 const GATHER: Duration = Duration::from_millis(300);
 
-/// Turns in a row that may begin by themselves. A person who comes back finds a bounded bill, whatever the model
-/// starts over and over.
+/// Maximum number of consecutive automatic turns. This limits the bill of a person who was away, whatever the
+/// model keeps starting.
 const ALONE: u32 = 50;
 
-/// The session's commands in the background.
+/// The session's background commands.
 pub(super) struct Background {
     /// As they are stored.
     commands: Vec<BackgroundCommand>,
-    /// Ends that the result of a call will tell, by handle.
+    /// Ends that the result of a running call will report, by handle.
     in_hand: HashMap<String, CallId>,
     rest: Rest,
-    /// Turns that began by themselves since the person's last word.
+    /// Number of automatic turns since the person's last message.
     alone: u32,
 }
 
-/// What a session without a turn is like.
+/// The state of a session without a turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rest {
-    /// The last turn came to its end: the next may begin by itself.
+    /// The last turn finished: the next may start automatically.
     Open,
-    /// It was stopped or failed, or was before this process: the person comes first.
+    /// The last turn was stopped, failed or belongs to an earlier process: the person must act first.
     Halted,
 }
 
 impl Background {
-    /// What was stored. What is still there as running was running when Octo ended.
+    /// Restores the stored commands. Commands stored as running were running when Octo ended.
     pub(super) fn restored(stored: &[BackgroundCommand]) -> Self {
         let mut commands = stored.to_vec();
         for command in commands.iter_mut().filter(|command| !command.state.is_over()) {
@@ -63,17 +63,17 @@ impl Background {
         Self { commands, in_hand: HashMap::new(), rest: Rest::Halted, alone: 0 }
     }
 
-    /// The list as an event.
+    /// Returns the list as an event.
     pub(super) fn event(&self) -> Event {
         Event::CommandsChanged { commands: self.commands.clone() }
     }
 
-    /// Whether one of them has not ended.
+    /// Whether any command is still running.
     pub(super) fn go_on(&self) -> bool {
         self.commands.iter().any(|command| !command.state.is_over())
     }
 
-    /// How many ends the model is to be told of.
+    /// Returns the number of ends to report to the model.
     pub(super) fn untold(&self) -> usize {
         self.commands.iter().filter(|command| self.is_untold(command)).count()
     }
@@ -82,7 +82,7 @@ impl Background {
         command.state.is_over() && !self.in_hand.contains_key(&command.handle)
     }
 
-    /// Whether one of these ends is worth a turn of its own.
+    /// Whether one of these ends justifies a turn of its own.
     fn wakes(&self) -> bool {
         let asked_for = |state| matches!(state, CommandState::Killed | CommandState::EndedWithOcto);
         let untold = self.commands.iter().filter(|command| self.is_untold(command));
@@ -91,7 +91,7 @@ impl Background {
             && untold.filter(|command| !asked_for(command.state)).count() > 0
     }
 
-    /// Those that run.
+    /// Returns the running commands.
     pub(super) fn running(&self) -> Vec<BackgroundCommand> {
         self.commands.iter().filter(|command| !command.state.is_over()).cloned().collect()
     }
@@ -138,7 +138,7 @@ impl Background {
         self.in_hand.len() < before
     }
 
-    /// A turn begins.
+    /// Records the start of a turn.
     pub(super) fn turn_began(&mut self, began: Began) {
         self.alone = match began {
             Began::ByThePerson => 0,
@@ -146,12 +146,12 @@ impl Background {
         };
     }
 
-    /// The person pressed Stop while no turn ran: none is to begin by itself.
+    /// Prevents automatic turns after the person pressed Stop while no turn was running.
     pub(super) fn halt(&mut self) {
         self.rest = Rest::Halted;
     }
 
-    /// A turn ended.
+    /// Records the end of a turn.
     pub(super) fn turn_ended(&mut self, end: &TurnEnd) {
         self.rest = match end {
             TurnEnd::Finished => Rest::Open,
@@ -161,7 +161,7 @@ impl Background {
 }
 
 impl Session {
-    /// The shell tells what becomes of a command.
+    /// Takes the shell's news of a command.
     pub(super) async fn command_news(&mut self, news: News) -> Result<(), ApiError> {
         if let News::Reported { command, .. } | News::Ended(command) = &news {
             self.command_over(&command.handle);
@@ -192,7 +192,7 @@ impl Session {
         Ok(())
     }
 
-    /// How much waits for the turn's next step: the person's messages, and ends of commands.
+    /// Returns how much waits for the turn's next step: messages of the person and ends of commands.
     pub(super) fn waiting(&self) -> usize {
         self.queue.len() + self.background.untold()
     }
@@ -205,12 +205,12 @@ impl Session {
             && self.workspace.has_folder()
     }
 
-    /// Ends of commands were gathered: a turn begins, if none did meanwhile.
+    /// Starts a turn for the gathered ends, unless one has started meanwhile.
     pub(super) async fn wake(&mut self, retry: StoreRetry) -> Result<(), ApiError> {
         if self.may_wake() { self.begin_with_what_waits(Began::ByItself, retry).await } else { Ok(()) }
     }
 
-    /// Puts the ends the model was not told of into the conversation, as one message.
+    /// Adds the unreported ends to the conversation, as one message.
     pub(super) fn tell_ends(&mut self, turn: TurnId, step: &mut Step) {
         let told = self.background.take_untold();
         if told.is_empty() {
@@ -223,29 +223,29 @@ impl Session {
         step.event(self.background.event());
     }
 
-    /// A call has its result: ends it told of are told, in the same transaction.
+    /// Marks the ends reported by a call's result as reported, in the same transaction.
     pub(super) fn ends_told_by(&mut self, call: CallId, step: &mut Step) {
         if self.background.told_by(call) {
             step.event(self.background.event());
         }
     }
 
-    /// A call ended whose result nobody takes: ends it would have told of are told otherwise.
+    /// Reports ends in another way if a call's result is not used.
     pub(super) async fn ends_untold_by(&mut self, call: CallId) -> Result<(), ApiError> {
         if self.background.untold_by(call) { self.commands_changed().await } else { Ok(()) }
     }
 
-    /// The person stops a command. Its end is heard of as every other.
+    /// Stops a command for the person. Its end is reported like any other.
     pub(super) fn stop_command(&self, handle: String, reply: Reply<()>) {
         let shell = self.workspace.shell().clone();
-        // It may take a second or two until the command obeys.
+        // The command may take a second or two to obey.
         tokio::spawn(async move {
             let stopped = shell.stop(&handle).await;
             let _gone = reply.send(stopped.map_err(|error| command_gone().detail(error)));
         });
     }
 
-    /// Stores what a restart makes of commands that ran.
+    /// Stores the state of commands that a restart has ended.
     pub(super) async fn store_restored(&mut self, stored: &[BackgroundCommand]) -> Result<(), ApiError> {
         if self.background.commands == stored {
             return Ok(());
@@ -254,7 +254,7 @@ impl Session {
     }
 }
 
-/// A command that does not run any more cannot be stopped.
+/// The error for stopping a command that no longer runs.
 pub(crate) fn command_gone() -> ApiError {
     ApiError::new("background.gone").code(ErrorCode::Gone)
 }

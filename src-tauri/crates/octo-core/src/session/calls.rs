@@ -1,4 +1,4 @@
-//! Tool calls: reading their arguments, asking, running, ending.
+//! Tool calls: reading their arguments, asking, running and ending them.
 
 mod batch;
 mod open;
@@ -26,28 +26,28 @@ use octo_workspace::{Outputs, RunningCommand, Scripts};
 use std::sync::{Arc, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// The most of a failed call's words that its card shows, in characters.
+/// Maximum length of a failed call's text on its card, in characters.
 const SHOWN: usize = 4_000;
 
-/// A call was prepared.
+/// Takes the report of a prepared call.
 pub(crate) struct PreparedReport {
     turn: TurnId,
     call: CallId,
     outcome: Result<Ready, ToolError>,
 }
 
-/// A call ended.
+/// Takes the report of an ended call.
 pub(crate) struct EndedReport {
     turn: TurnId,
     call: CallId,
     outcome: Result<ToolOutput, ToolError>,
-    /// A command whose changes are to be looked for.
+    /// A command whose changes must be detected.
     watched: Option<RunningCommand>,
     how: EndedHow,
     duration_ms: u64,
 }
 
-/// Whether a call came to its own end.
+/// Whether a call ran to its own end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum EndedHow {
     ByItself,
@@ -55,11 +55,12 @@ enum EndedHow {
 }
 
 impl Session {
-    /// What permission is decided on, as of now.
+    /// Returns the current basis for permission decisions.
     pub(super) fn ground(&self) -> Ground {
         let unattended = self.is_unattended();
         Ground {
-            // Whom nobody can be asked for does what the strictest mode lets pass, whatever the person allowed others.
+            // An unattended session, which cannot ask, may do only what the strictest mode allows, whatever the
+            // person allowed others.
             mode: if unattended { Mode::Ask } else { self.info.mode },
             folder: self.workspace.folder().to_owned(),
             shell_folder: self.workspace.shell_folder(),
@@ -86,7 +87,7 @@ impl Session {
     ) -> ToolContext {
         let live = self.live.clone();
         let ground = self.ground();
-        // What the person closed stays closed below a folder that is searched.
+        // Paths the person closed stay closed inside a folder that is searched.
         let closed = PolicyPaths::new(&ground.policy, &ground.around(self.workspace.folder()));
         ToolContext {
             session: self.id(),
@@ -120,7 +121,7 @@ impl Session {
         }
     }
 
-    /// Reads a call's arguments, decides on it and makes its preview, beside the actor.
+    /// Reads a call's arguments, decides on it and makes its preview, off the actor.
     pub(super) fn prepare(&self, id: CallId) {
         let (mut ground, hooks, barred) = (self.ground(), self.hooks(), self.barred());
         let unattended = self.is_unattended();
@@ -133,9 +134,9 @@ impl Session {
         let (call, message) = (open.request().clone(), open.message());
         let context = self.tool_context(id, message, Vetted::Policy, cancel, tasks);
         tokio::spawn(async move {
-            // A task of its own: a fault in reading a call ends the call and not the turn.
+            // A separate task, so that a panic while reading a call ends the call and not the turn.
             let read = tokio::spawn(async move {
-                // Another session of the same folder may have been given a rule meanwhile.
+                // Another session of the same folder may have received a rule meanwhile.
                 if !unattended && let Ok(rules) = runtime.base.allowed(folder, scope).await {
                     ground.rules = rules;
                 }
@@ -170,14 +171,14 @@ impl Session {
         self.feed_with(Input::Prepared { call, verdict }, step).await
     }
 
-    /// Puts a call's question.
+    /// Asks the person a call's question.
     pub(super) fn ask(&mut self, call: CallId, step: &mut Step) {
         if let Some(turn) = self.turn.get_mut() {
             turn.batch.ask(call, step);
         }
     }
 
-    /// Marks a call as started; its effect begins once that is stored.
+    /// Marks a call as started; its effect begins once this is stored.
     pub(super) fn start(&mut self, call: CallId, step: &mut Step) {
         let ground = self.ground();
         let Some(turn) = self.turn.get_mut() else { return };
@@ -211,7 +212,7 @@ impl Session {
         self.feed_with(Input::Ended { call }, step).await
     }
 
-    /// Stop: the call's token is cancelled, its end is reported like any other.
+    /// Cancels a call's token on Stop; its end is reported like any other.
     pub(super) fn cancel(&self, call: CallId, step: &mut Step) {
         step.job(move |session| {
             if let Some(open) = session.turn.call(call) {
@@ -236,7 +237,7 @@ impl Session {
         }
     }
 
-    /// The plan as it is.
+    /// Returns the current plan.
     pub(super) fn todos(&self) -> Vec<Todo> {
         let TodoList(state) = &self.todos;
         state.lock().unwrap_or_else(PoisonError::into_inner).items.clone()

@@ -1,5 +1,4 @@
-//! Compacting a session's context: when, and one step after the other, so that everything stays as it was until
-//! all of it is there.
+//! Compacting a session's context: when it happens, and in steps that change nothing until all of it is ready.
 
 use super::{
     Report,
@@ -21,35 +20,37 @@ use octo_protocol::{
 use octo_workspace::Archives;
 use std::time::Duration;
 
-/// The most tokens a summary may have, with what the model reasons before it: the same effort is asked for as for the
-/// work, since another would lose the cache.
+/// Maximum tokens of a summary including the reasoning before it: it uses the same effort as the work, since
+/// another effort would lose the cache.
 const LONGEST_ANSWER: u64 = 32_000;
-/// After a compaction so many model calls must pass before the next one of the same kind: a conversation that
-/// fills the window again at once does not get smaller by being asked again.
+/// Minimum number of model calls between two compactions of the same kind: a conversation that fills the window
+/// again at once does not shrink by another summary.
 const CALLS_BETWEEN: u32 = 3;
-/// By how much a conversation must have grown, in percent, before a compaction that failed is tried again.
+/// Growth of the conversation, in percent of its former size, before a failed compaction is tried again.
 const GROWN: u64 = 125;
-/// What is left after a compaction, in percent of what was there, from which it is held for useless.
+/// Remaining size, in percent of the former size, from which a compaction counts as useless.
 const USELESS: u64 = 70;
 
-/// A compaction under way.
+/// A running compaction.
 pub(super) struct Compacting {
     cut: Cut,
     cause: Cause,
     held_back: HeldBack,
     /// The size before, in tokens.
     size: u64,
-    /// The context had so many messages: if it has others when all is ready, nothing is swapped.
+    /// Number of messages in the context at the start; if it differs when the summary is ready, nothing is
+    /// swapped.
     messages: usize,
-    /// How many calls for it failed so far.
+    /// Number of its failed model calls so far.
     failed: u32,
 }
 
-/// A turn waits for its compaction, so a moment's trouble is worth a few tries, though fewer than its own calls are.
+/// A turn waits for its compaction, so a temporary failure is worth a few retries, though fewer than for the
+/// turn's own calls.
 const POLICY: RetryPolicy =
     RetryPolicy { attempts: 5, base: Duration::from_secs(1), cap: Duration::from_secs(60) };
 
-/// The how manieth try of a compaction begins, and after what pause.
+/// The number of a compaction attempt and the pause before it.
 #[derive(Clone, Copy, Default)]
 struct Try {
     failed: u32,
@@ -60,13 +61,13 @@ struct Try {
 pub(super) enum Cause {
     /// It reached its limit.
     Size,
-    /// The provider said that it is too long. The error ends the turn if there is no remedy.
+    /// The provider rejected it as too long. Without a remedy the error ends the turn.
     Overflow(ApiError),
-    /// Nobody works in it, and it pays.
+    /// The session is idle, and compaction pays.
     Idle,
 }
 
-/// A compaction whose summary is there and whose archive is being written.
+/// A compaction with a finished summary whose archive is being written.
 struct Swap {
     id: MessageId,
     compacting: Box<Compacting>,
@@ -86,7 +87,7 @@ pub(super) struct Compaction {
     restraint: Restraint,
 }
 
-/// When to leave compacting alone.
+/// Limits on when to compact again.
 #[derive(Default)]
 struct Restraint {
     calls_since: Option<u32>,
@@ -153,7 +154,7 @@ impl Restraint {
 }
 
 impl Session {
-    /// Begins a compaction if the conversation reached its limit; whether it did.
+    /// Begins a compaction if the conversation has reached its limit. Returns whether it did.
     pub(super) fn compacts_first(&mut self, step: &mut Step) -> bool {
         if !self.is_counted() {
             return false;
@@ -167,14 +168,15 @@ impl Session {
         true
     }
 
-    /// The provider says that the conversation is too long: begins a compaction that can be sent; whether it could.
+    /// Begins a compaction that can be sent, because the provider rejected the conversation as too long.
+    /// Returns whether it did.
     pub(super) fn compacts_overflow(&mut self, error: ApiError, step: &mut Step) -> bool {
         let Some(cut) = compaction::cut(&self.conversation, HeldBack::LastStep) else { return false };
         self.begin_compaction(cut, HeldBack::LastStep, Cause::Overflow(error), Try::default(), step);
         true
     }
 
-    /// Compacts between turns, where there is anything to sum up.
+    /// Compacts between turns, if there is anything to summarise.
     pub(super) fn compact_idle(&mut self, step: &mut Step) {
         if self.compaction.restraint.forbids(self.context_size()) {
             return;
@@ -184,12 +186,12 @@ impl Session {
         }
     }
 
-    /// What the conversation takes in the model's window, in tokens.
+    /// Returns the size of the conversation in the model's window, in tokens.
     pub(super) fn context_size(&self) -> u64 {
         self.compaction.size.now(&self.conversation, self.prefix.tokens())
     }
 
-    /// The size from which the conversation is compacted.
+    /// Returns the size from which the conversation is compacted.
     pub(super) fn compaction_limit(&self) -> u64 {
         let window = self.model().and_then(|model| self.runtime.services.models.window(model));
         let chosen = match self.runtime.base.preferences().compact_at {
@@ -225,7 +227,7 @@ impl Session {
         self.turn.id().or(self.conversation.last().map(|last| last.turn)).unwrap_or_default()
     }
 
-    /// The model answered the instruction.
+    /// Takes the model's answer to the instruction.
     pub(super) fn compaction_answered(
         &mut self,
         compacting: Box<Compacting>,
@@ -249,7 +251,7 @@ impl Session {
             }
             Err(error) if error.class == ErrorClass::ContextTooLong => {
                 let again = match (&compacting.cause, compacting.held_back) {
-                    // Even without its last step it is too long: the earlier half is.
+                    // It is too long even without its last step: the earlier half is sent.
                     (_, HeldBack::Nothing) => Some(HeldBack::LastStep),
                     (Cause::Overflow(_) | Cause::Size, HeldBack::LastStep) => Some(HeldBack::Half),
                     (_, HeldBack::LastStep | HeldBack::Half) => None,
@@ -265,7 +267,7 @@ impl Session {
             Err(error) => {
                 let Compacting { cut, held_back, .. } = *compacting;
                 let failed = compacting.failed + 1;
-                // Between turns nobody waits for it, and the next pause is another chance.
+                // Between turns no work waits for it, and the next pause is another chance.
                 let wanted = !matches!(compacting.cause, Cause::Idle);
                 let pause = POLICY.next(failed, &error, jitter(MessageId::new(), failed));
                 match pause.filter(|pause| wanted && *pause <= POLICY.cap) {
@@ -303,10 +305,10 @@ impl Session {
         });
     }
 
-    /// The archive is written: the context is swapped in one transaction, and the turn goes on.
+    /// Swaps the context in one transaction once the archive is written; the turn then continues.
     pub(super) async fn archived(&mut self, report: ArchiveReport) -> Result<(), ApiError> {
         let Some((compacting, summary)) = self.compaction.take(&report) else {
-            // Nothing left the context meanwhile: the next summary must not name it.
+            // The context did not shrink after all: the next summary must not list this archive.
             if let Ok(archived) = report.outcome {
                 let archives = Archives::new(self.runtime.base.paths.archives(self.id()));
                 tokio::task::spawn_blocking(move || archives.take_back(&archived.path));
@@ -357,7 +359,7 @@ impl Session {
         step.event(Event::ContextCompacted { tokens });
     }
 
-    /// Nothing was swapped. The turn goes on with what there is, where it can.
+    /// Ends a compaction without a swap. The turn continues with the old context if possible.
     fn compaction_failed(&mut self, compacting: Compacting, error: ApiError, step: &mut Step) {
         tracing::warn!(session = %self.id(), %error, "not compacted");
         self.compaction.failed(compacting.size);
@@ -369,7 +371,7 @@ impl Session {
         }
     }
 
-    /// Stop while the turn waits for a compaction; whether it did.
+    /// Cancels the compaction a turn waits for, on Stop. Returns whether there was one.
     pub(super) fn cancel_compaction(&mut self, step: &mut Step) -> bool {
         let beside = self.end_side_call(step);
         let swapping = self.compaction.cancel();

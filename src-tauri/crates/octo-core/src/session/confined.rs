@@ -1,4 +1,4 @@
-//! What the system lets a session's commands touch: see [`octo_shell::Confinement`].
+//! The system confinement of a session's commands: see [`octo_shell::Confinement`].
 
 use crate::{
     base::Base,
@@ -12,8 +12,8 @@ use std::{
     sync::Arc,
 };
 
-/// What a command that was allowed to work on other machines needs of the person's keys and accounts, relative to the
-/// home. Read, never written.
+/// The person's keys and accounts that a command allowed to work on other machines needs, relative to the
+/// person's home. Read-only.
 const ACCOUNTS: &[&str] = &[
     ".aws",
     ".azure",
@@ -30,7 +30,7 @@ const ACCOUNTS: &[&str] = &[
     ".ssh",
 ];
 
-/// Where a session's commands are held to.
+/// The limits of a session's commands.
 #[derive(Clone)]
 pub(super) struct Fence {
     base: Arc<Base>,
@@ -43,8 +43,9 @@ impl Fence {
         Self { base, folder, scratch }
     }
 
-    /// What a command may touch by this decision; none for all that the person may: where the system has no means,
-    /// the person does not want it, or the command was allowed to change the machine itself, which it could not.
+    /// Returns the confinement of a command under this decision. `None` leaves it unconfined: the system offers
+    /// no confinement, the person switched it off, or the command was allowed to change the machine itself,
+    /// which confinement would prevent.
     pub(super) fn confinement(&self, decision: &Decision, nature: &Nature) -> Option<Confinement> {
         if self.base.preferences().confinement == Switch::Off || !octo_shell::confines() {
             return None;
@@ -54,7 +55,8 @@ impl Fence {
         let mut writable = temporary_folders();
         writable.extend([self.folder.clone(), self.scratch.clone()]);
         let (mut secrets, mut entered) = (Vec::new(), Vec::new());
-        // Found harmless, it gets no more than what was looked at; allowed by the person, what it names as well.
+        // A command judged harmless gets only the inspected paths; after the person's approval it also gets the
+        // paths it names.
         if !matches!(decision, Decision::Run(Basis::Policy)) {
             match nature.risk {
                 Some(Risk::Privileged | Risk::Installs | Risk::System) => return None,

@@ -21,7 +21,7 @@ pub(super) struct RunningTurn {
     machine: Turn,
     view: TurnView,
     task: TurnTask,
-    /// How it went so far, for what comes after it.
+    /// Data about the turn for the look back after it.
     course: Course,
     cancel: CancellationToken,
     /// Its person's message, once that left the context.

@@ -1,19 +1,20 @@
-//! Another model takes over while a model's service fails, and the first is tried again after a while.
+//! Switches to another model while a model's service fails, and tries the first again after a while.
 
 use super::{state::Session, step::Step};
 use octo_llm::{ErrorClass, ProviderError};
 use octo_protocol::{ApiError, Event, ModelId};
 use std::time::{Duration, Instant};
 
-/// So many failures of the service in a row, and the other model takes over.
+/// Number of consecutive service failures after which the other model takes over.
 const FAILURES: u32 = 3;
-/// For so long the other model is asked before the first is tried again.
+/// How long the other model is used before the first is tried again.
 const COOLING: Duration = Duration::from_secs(30 * 60);
 
-/// Who answers for whom.
+/// The state of the switch between the session's model and its fallback.
 #[derive(Default)]
 pub(super) struct Fallback {
-    /// Failures of the service in a row. Those of the network do not count: another model is behind the same one.
+    /// Consecutive failures of the service. Network failures do not count: the other model uses the same
+    /// network.
     failures: u32,
     active: Option<Active>,
 }
@@ -28,13 +29,13 @@ struct Active {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// The other model is asked.
+    /// The other model is in use.
     Other,
-    /// The own one is tried again.
+    /// The own model is being tried again.
     Probing,
 }
 
-/// The words for why another model goes on. Only what may pass by itself makes one.
+/// Returns the reason for a fallback in words. Only errors that may pass cause one.
 fn reason(class: ErrorClass) -> &'static str {
     match class {
         ErrorClass::RateLimited => "fallback.began.rate_limited",
@@ -62,7 +63,7 @@ fn reason(class: ErrorClass) -> &'static str {
 }
 
 impl Session {
-    /// The model that is asked now.
+    /// Returns the model in use now.
     pub(super) fn model(&self) -> Option<ModelId> {
         match &self.fallback.active {
             Some(Active { other, stage: Stage::Other, .. }) => Some(*other),
@@ -70,12 +71,12 @@ impl Session {
         }
     }
 
-    /// The person chose a model: whatever was asked in its place counts no more.
+    /// Discards the fallback because the person chose a model.
     pub(super) fn reset_fallback(&mut self) {
         self.fallback = Fallback::default();
     }
 
-    /// A new model call begins: the own model is tried again if enough time has passed.
+    /// Tries the own model again at a new model call, if enough time has passed.
     pub(super) fn probe_if_due(&mut self) {
         if let Some(active) = &mut self.fallback.active
             && active.since.elapsed() >= COOLING
@@ -84,7 +85,7 @@ impl Session {
         }
     }
 
-    /// The model answered.
+    /// Records that the model answered.
     pub(super) fn service_works(&mut self, step: &mut Step) {
         self.fallback.failures = 0;
         if self.fallback.active.as_ref().is_some_and(|active| active.stage == Stage::Probing) {
@@ -99,13 +100,13 @@ impl Session {
         }
     }
 
-    /// A call failed: whether another model is to be asked at once.
+    /// Records a failed call. Returns whether to call another model at once.
     pub(super) fn falls_back(&mut self, error: &ProviderError, step: &mut Step) -> bool {
         if !error.class.is_retryable() {
             return self.refused_by(error);
         }
         if let Some(active) = &mut self.fallback.active {
-            // The own model still fails: the other one goes on, for the same request.
+            // The own model still fails: the other one serves the same request.
             let was_probing = active.stage == Stage::Probing;
             if was_probing {
                 active.stage = Stage::Other;
@@ -132,13 +133,13 @@ impl Session {
         true
     }
 
-    /// A failure that trying again does not change: whose it is decides who is asked next.
+    /// Records an error that a retry does not change; the failing model decides which one is called next.
     fn refused_by(&mut self, error: &ProviderError) -> bool {
         if matches!(error.class, ErrorClass::Cancelled | ErrorClass::ContextTooLong) {
             return false;
         }
         match self.fallback.active.as_mut() {
-            // The other model is no use: the next call asks the own one.
+            // The other model does not help: the next call uses the own one.
             Some(Active { stage: Stage::Other, .. }) => {
                 self.reset_fallback();
                 false
@@ -152,7 +153,7 @@ impl Session {
         }
     }
 
-    /// The model that answers in place of the own one was removed or the own one changed elsewhere.
+    /// Drops the fallback if its model was removed or the own model was changed elsewhere.
     pub(super) fn forget_lost_fallback(&mut self) {
         let lost = self.fallback.active.as_ref().is_some_and(|active| {
             Some(active.own) != self.info.model

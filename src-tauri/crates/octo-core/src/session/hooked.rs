@@ -1,4 +1,4 @@
-//! Where a session lets the person's hooks have their say. Those about tools are heard with the calls.
+//! Runs the person's hooks for a session. Hooks about tools run with the calls.
 
 use super::state::Session;
 use crate::hooks::{Hooks, Moment};
@@ -6,12 +6,12 @@ use octo_protocol::{TurnEnd, TurnView};
 use serde_json::{Map, Value};
 
 impl Session {
-    /// The person's hooks, in this session's folder.
+    /// Returns the person's hooks, in this session's folder.
     pub(super) fn hooks(&self) -> Hooks {
         self.runtime.services.hooks(&self.runtime.base, self.workspace.folder().to_owned())
     }
 
-    /// A turn finished or failed. Nothing waits for what hooks do then.
+    /// Runs the hooks after a turn finished or failed. The session does not wait for them.
     pub(super) fn hear_hooks_at_end(&self, turn: TurnView) {
         let (on, error) = match turn.end {
             Some(TurnEnd::Finished) => (Moment::Finish, None),

@@ -1,18 +1,18 @@
-//! A session nobody works in: after a while it is decided whether to keep the provider's cache alive, to compact, or
-//! to let go. Any new work ends it.
+//! An idle session: after a while it decides whether to keep the provider's cache alive, to compact, or to let
+//! the cache expire. Any new work ends the idle time.
 
 use super::{Report, outgoing::RequestMessages, side_call::Aim, state::Session, step::Step};
 use crate::idle::{self, Choice};
 use octo_protocol::{ApiError, Block, Origin, Role};
 use std::time::Duration;
 
-/// The most tokens of an answer nobody reads. Some servers take no less.
+/// Maximum tokens of an answer that is discarded. Some servers accept no less.
 const UNREAD: u64 = 16;
-/// The person's last so many pauses are looked at.
+/// How many of the person's latest pauses are considered.
 const PAUSES: u32 = 200;
 
 impl Session {
-    /// A turn ended: decides what to do once nobody has worked here for a while.
+    /// Begins a pause after a turn and plans the decision for an idle session.
     pub(super) fn begin_pause(&mut self) {
         self.warmth.end_pause();
         if self.is_counted() && self.sub_agent.is_none() {
@@ -30,17 +30,17 @@ impl Session {
         });
     }
 
-    /// Nobody has worked here for a while.
+    /// Decides once the session has been idle for a while.
     pub(super) async fn idle(&mut self, number: u64) -> Result<(), ApiError> {
-        // What works on the turn reads the conversation too, and so keeps the cache; after it the pause begins anew.
+        // A look back reads the conversation too and so keeps the cache; after it the pause starts over.
         let is_busy = self.turn.is_running() || self.compaction.is_swapping() || self.after.is_at_work();
         if number != self.warmth.pause() || is_busy {
             return Ok(());
         }
-        // A machine that slept, or that waited for room on the disk: the cache is gone, and reading it is writing it.
+        // The machine slept or waited for disk space: the cache has expired, and reading it means writing it.
         let Some(card) = self.warmth.warm_card().cloned() else { return Ok(()) };
         let pauses = self.runtime.base.store.read(|reader| reader.pauses(PAUSES)).await;
-        // A session is not worth ending for what cannot be looked up now: then nothing is sent.
+        // A failed lookup is not worth ending a session for: then nothing is sent.
         let (Ok(pauses), Ok(false)) = (pauses, self.is_over_budget().await) else { return Ok(()) };
         let idle = idle::Idle {
             size: self.context_size(),
@@ -65,7 +65,7 @@ impl Session {
         self.finish(step).await
     }
 
-    /// Reads the conversation once more, so that the cache keeps it.
+    /// Reads the conversation once more to keep it in the cache.
     fn refresh(&mut self, step: &mut Step) {
         let Some(turn) = self.conversation.last().map(|last| last.turn) else { return };
         let mut messages = self.conversation.paired();
@@ -76,7 +76,7 @@ impl Session {
         self.call_beside(Aim::Warmth, request, Duration::ZERO, step);
     }
 
-    /// The cache was refreshed, or could not be: then it is let go.
+    /// Takes the result of a refresh. If it failed the cache may expire.
     pub(super) fn refreshed(&mut self, worked: bool) {
         if worked {
             self.wake_after(Duration::ZERO);

@@ -1,4 +1,4 @@
-//! What clients ask of a session.
+//! Requests of clients to a session.
 
 use super::{
     attached::Attached,
@@ -20,10 +20,10 @@ use octo_tools::SkillWish;
 use std::path::Path;
 use tokio::sync::oneshot;
 
-/// Where a reply goes.
+/// The sender for a reply.
 pub(crate) type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
 
-/// A change of a session's head.
+/// A change to a session's head.
 pub(crate) type HeadChange = Box<dyn FnOnce(&mut SessionInfo) + Send>;
 
 /// A message of the person's, and where it came from.
@@ -56,7 +56,7 @@ impl Via {
 }
 
 impl UserMessage {
-    /// In a window.
+    /// Creates a message sent in a window.
     pub(crate) fn in_window(blocks: Vec<Block>) -> Self {
         Self { blocks, via: None }
     }
@@ -98,23 +98,23 @@ impl UserMessage {
 pub(crate) enum Ask {
     /// Send a message or a slash command.
     Send(UserMessage, Reply<Sent>),
-    /// Octo itself answers what the person typed.
+    /// Show Octo's own reply to the typed text.
     Note(ApiError, Reply<Sent>),
-    /// Begin a turn with a skill the person invoked: what they typed, and the skill with its task.
+    /// Begin a turn with a skill the person invoked: the typed text, and the skill with its task.
     Invoke(UserMessage, SkillWish, Reply<Sent>),
     /// Stop the turn.
     Stop(Reply<()>),
-    /// Go on from where the last turn failed or was stopped.
+    /// Continue from where the last turn failed or was stopped.
     Retry(Reply<()>),
     /// Answer a question.
     Answer(QuestionId, Answer, Reply<()>),
     /// Answer a used-up budget.
     AnswerBudget(BudgetAnswer, Reply<()>),
-    /// Stop a command that runs in the background.
+    /// Stop a background command.
     StopCommand(String, Reply<()>),
-    /// Change how much the model is asked to reason.
+    /// Change the reasoning effort.
     SetEffort(Option<Effort>, Reply<()>),
-    /// What a change of the model would cost.
+    /// Estimate the cost of a change of model.
     EstimateSwitch(ModelId, Reply<SwitchCost>),
     /// Change a waiting message.
     EditQueued(QueuedId, Vec<Block>, Reply<()>),
@@ -126,23 +126,23 @@ pub(crate) enum Ask {
     SetModel(ModelId, Reply<()>),
     /// Change the folder.
     SetFolder(String, Reply<()>),
-    /// Change what the list shows of it: its title, its pin.
+    /// Change its entry in the session list: title or pin.
     Change(HeadChange, Reply<()>),
-    /// What going to a task would do.
+    /// Preview a restore.
     PreviewRestore(TaskNumber, FileSelection, Reply<RestorePreview>),
-    /// Go to a task, or bring files of it back.
+    /// Restore a step of the time machine, or some of its files.
     RestoreTask(RestoreTask, Reply<RestoreReport>),
-    /// Give the present state a name.
+    /// Name the present state.
     AddCheckpoint(String, Reply<TaskView>),
-    /// A rule of this folder was taken back.
+    /// A rule of this folder was revoked.
     ForgetRule(String, Rule, Reply<()>),
-    /// Wait until no turn runs.
+    /// Wait until no turn is running.
     WhenIdle(Reply<()>),
 }
 
 impl Session {
-    /// Carries out a request. An `Err` means that the session could not be stored and ends the actor; what
-    /// a client did wrong goes into the reply.
+    /// Carries out a request. An `Err` means that the session could not be stored, and ends the actor; errors
+    /// of the client are sent in the reply.
     pub(super) async fn take(&mut self, ask: Ask) -> Result<(), ApiError> {
         match ask {
             Ask::Send(said, reply) => self.send(said, reply).await,
@@ -250,7 +250,7 @@ impl Session {
             return respond(reply, Err(error));
         }
         let sent = match parsed {
-            // These two take their time, and the actor goes on meanwhile.
+            // These two take time, and the actor continues meanwhile.
             Parsed::Command(Command::Undo) => return self.go_by_command(Target::Undo, reply).await,
             Parsed::Command(Command::Redo) => return self.go_by_command(Target::Redo, reply).await,
             Parsed::Message => self.send_message(said).await,
@@ -275,7 +275,7 @@ impl Session {
         Ok(Sent::Command)
     }
 
-    /// Lets a message wait until the current step ends.
+    /// Queues a message until the current step ends.
     pub(super) async fn queue_up(&mut self, said: UserMessage) -> Result<Sent, ApiError> {
         let mut step = self.request_step();
         step.extend(said.inbound_handled());
@@ -318,7 +318,7 @@ impl Session {
             }
             Command::Stop => self.stop().await?,
             Command::Retry => self.go_on().await?,
-            // Taken where they can be answered later.
+            // Handled where they can be answered later.
             Command::Undo | Command::Redo => {}
             Command::Mode(Some(mode)) => self.set_mode(mode).await?,
             Command::Mode(None) => {
@@ -400,7 +400,8 @@ impl Session {
         self.store_head().await
     }
 
-    /// The other model reads everything anew; the present one might have read it from its cache.
+    /// Estimates the cost of a switch: the new model reads everything uncached, while the present one might
+    /// have read it from its cache.
     fn estimate_switch(&self, model: ModelId) -> Result<SwitchCost, ApiError> {
         let unknown = || ApiError::new("model.unknown").code(ErrorCode::ModelNeeded);
         let card = self.runtime.services.models.card_of(model).ok_or_else(unknown)?;
@@ -424,7 +425,7 @@ impl Session {
 
     async fn set_folder(&mut self, folder: &str) -> Result<(), ApiError> {
         if self.turn.is_running() {
-            // Calls that were decided on for the old folder may be waiting.
+            // Calls decided on for the old folder may be waiting.
             return Err(ApiError::new("session.running"));
         }
         if self.restoring.is_under_way() {
@@ -449,7 +450,7 @@ impl Session {
     }
 }
 
-/// What a person may send: text, pictures, documents and files, and at least one of them.
+/// Checks the blocks of a person's message: text, pictures, documents and files, at least one of them.
 pub(crate) fn sendable(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
     let kept: Vec<Block> = blocks
         .into_iter()
@@ -467,13 +468,13 @@ pub(crate) fn sendable(blocks: Vec<Block>) -> Result<Vec<Block>, ApiError> {
     Ok(kept)
 }
 
-/// Replies. What the client did wrong is for the client only; what the store could not do ends the actor.
+/// Replies. Errors of the client are sent to the client only; errors of the store end the actor.
 pub(super) fn respond<T>(reply: Reply<T>, outcome: Result<T, ApiError>) -> Result<(), ApiError> {
     let fatal = match &outcome {
         Err(error) if error.is_of_the_store() => Err(error.clone()),
         Err(_) | Ok(_) => Ok(()),
     };
-    // A client that is gone needs no reply.
+    // A disconnected client needs no reply.
     let _gone = reply.send(outcome);
     fatal
 }

@@ -1,8 +1,8 @@
-//! A skill the person invokes: a turn that begins with the call, before any model is asked.
+//! A skill invoked by the person: a turn that begins with the call, before any model call.
 //!
-//! The call stands in the conversation as one of the model's would, with its result behind it. So a slash and a model
-//! invoke a skill by one way: the same card, the same Stop, the same restart; and what a sub-agent gives back is in
-//! its parent's conversation, where the model that is asked next reads it.
+//! The call is part of the conversation like a call of the model, followed by its result. So a slash command
+//! and a model invoke a skill in the same way, with the same card, the same Stop and the same restart; and the
+//! summary of a sub-agent is in its parent's conversation, where the next model call reads it.
 
 use super::{after::Course, calls::OpenCall, inbox::UserMessage, state::Session, step::Step, turns::Began};
 use crate::clock::now;
@@ -20,7 +20,7 @@ pub(crate) fn asked_call(turn: TurnId, wish: &SkillWish) -> (Message, CallView) 
     let call_id = CallId::new();
     let call = ToolCall {
         id: call_id,
-        // What every provider takes for an id.
+        // An id that every provider accepts.
         provider_id: format!("octo_{call_id}"),
         name: INVOKE_SKILL.to_owned(),
         arguments: json!({ "skill_name": wish.name, "task": wish.task }).to_string(),
@@ -34,13 +34,14 @@ pub(crate) fn asked_call(turn: TurnId, wish: &SkillWish) -> (Message, CallView) 
 }
 
 impl Session {
-    /// Begins a turn whose first step is a skill. While another turn runs, what was typed waits like any message.
+    /// Begins a turn whose first step is a skill. While another turn is running, the typed text is queued like
+    /// any message.
     pub(super) async fn begin_with_skill(
         &mut self,
         said: UserMessage,
         wish: &SkillWish,
     ) -> Result<Sent, ApiError> {
-        // The model reads the command when its turn comes, and invokes the skill by it.
+        // The model reads the command later and then invokes the skill.
         if self.turn.is_running() || self.restoring.is_under_way() {
             return self.queue_up(said).await;
         }

@@ -1,8 +1,8 @@
-//! Going to another task of the time machine: first the files, then what the model sees of the conversation.
+//! Restoring a step of the time machine: first the files, then the part of the conversation the model sees.
 //!
-//! Files are put back beside the actor, which goes on to take messages, answers and Stop; only nothing that works with
-//! files may begin until then. A crash in between is found at the next opening of the session, and the conversation
-//! follows.
+//! Files are restored off the actor, which continues to take messages, answers and Stop; only work with files
+//! may not begin until then. After a crash in between, the next opening of the session detects it and adapts
+//! the conversation.
 
 mod way;
 
@@ -35,32 +35,32 @@ struct Away {
     then: Then,
 }
 
-/// What happens after a journey.
+/// The action after a restore.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Then {
-    /// What waited meanwhile begins.
+    /// Begin the queued work.
     WhatWaits,
-    /// Nothing begins by itself.
+    /// Begin nothing automatically.
     Rest,
 }
 
-/// Who waits for the end of a journey.
+/// The requester waiting for the end of a restore.
 pub(super) enum Asked {
-    /// A client that asked for it.
+    /// A client that requested it.
     Client(Reply<RestoreReport>),
-    /// The person, by a command.
+    /// The person, through a command.
     Command(Reply<Sent>),
     /// A tool of the turn that has just ended.
     Tool,
 }
 
-/// A journey ended.
+/// The end of a restore.
 pub(crate) struct Arrival {
     outcome: Result<(RestoreReport, Option<Conversation>), ApiError>,
     asked: Asked,
 }
 
-/// The present state has a name, or could not have one.
+/// The result of naming the present state.
 pub(crate) struct Named {
     outcome: Result<TaskView, ApiError>,
     reply: Reply<TaskView>,
@@ -75,7 +75,7 @@ impl Restoring {
         self.0 = Some(Away { job, then: Then::WhatWaits });
     }
 
-    /// The person pressed Stop meanwhile: the journey cannot end half-way, but nothing begins after it.
+    /// Handles Stop during a restore: the restore cannot end half-way, but nothing begins after it.
     pub(super) fn stay(&mut self) {
         if let Some(away) = &mut self.0 {
             away.then = Then::Rest;
@@ -86,18 +86,18 @@ impl Restoring {
         self.0.take().map_or(Then::Rest, |away| away.then)
     }
 
-    /// Waits until files are whole: one way or the other.
+    /// Waits until the files are consistent, whether restored or not.
     pub(super) async fn wait(&mut self) {
         if let Some(away) = self.0.take() {
-            // One that broke has said so; what it left is ended by the next start.
+            // A job that panicked has logged it; the next start completes its work.
             let _broken = away.job.await;
         }
     }
 }
 
 impl Session {
-    /// What going to a task would do to files. Every recorded file is read for it, so it happens beside the actor, which
-    /// goes on meanwhile; a restore makes a plan of its own.
+    /// Previews the effect of a restore on files. It reads every recorded file, so it runs off the actor, which
+    /// continues meanwhile; a restore makes its own plan.
     pub(super) fn preview_restore(
         &self,
         task: TaskNumber,
@@ -119,12 +119,12 @@ impl Session {
                 };
                 Ok(machine.plan(session, task, selection)?.preview())
             });
-            // A client that is gone needs no reply.
+            // A disconnected client needs no reply.
             let _gone = reply.send(preview.await);
         });
     }
 
-    /// Goes to a task, or brings chosen files of it back.
+    /// Restores a step, or chosen files of it.
     pub(super) fn restore_task(&mut self, call: RestoreTask, reply: Reply<RestoreReport>) {
         let RestoreTask { task, scope, selection, overwrite, .. } = call;
         let extent = match (scope, selection) {
@@ -141,7 +141,7 @@ impl Session {
         }
     }
 
-    /// Gives the present state a name. Every recorded file is read for it, beside the actor.
+    /// Names the present state. It reads every recorded file, off the actor.
     pub(super) fn add_checkpoint(&mut self, name: String, reply: Reply<TaskView>) {
         let refused = match self.must_rest() {
             Ok(()) if name.trim().is_empty() => Err(ApiError::new("time.checkpoint_unnamed")),
@@ -161,7 +161,7 @@ impl Session {
         });
     }
 
-    /// It has its name.
+    /// Takes the result of naming a state.
     pub(super) async fn named(&mut self, Named { outcome, reply }: Named) -> Result<(), ApiError> {
         let told = match outcome {
             Ok(task) => self.finish(Step::default().with(Event::TasksChanged)).await.map(|()| task),
@@ -170,7 +170,7 @@ impl Session {
         respond(reply, told)
     }
 
-    /// `/undo` and `/redo`.
+    /// Carries out `/undo` and `/redo`.
     pub(super) async fn go_by_command(&mut self, target: Target, reply: Reply<Sent>) -> Result<(), ApiError> {
         match self.must_rest() {
             Ok(()) => {
@@ -185,7 +185,7 @@ impl Session {
         }
     }
 
-    /// Sets out for another task. The actor goes on: messages wait in the queue until it arrived.
+    /// Starts a restore. The actor continues: messages wait in the queue until it has ended.
     pub(super) fn set_out(&mut self, target: Target, extent: Extent, overwrite: Vec<String>, asked: Asked) {
         let (machine, store) = (self.runtime.services.time.clone(), self.runtime.base.store.clone());
         let way = Way::new(machine, store, self.id(), self.records.loose());
@@ -197,7 +197,7 @@ impl Session {
         self.restoring.begin(job);
     }
 
-    /// Files are as at another task, or could not be: the conversation follows, and whoever asked is told.
+    /// Ends a restore: the conversation follows the files, and the requester gets its reply.
     pub(super) async fn arrived(&mut self, Arrival { outcome, asked }: Arrival) -> Result<(), ApiError> {
         let then = self.restoring.end();
         let went = match outcome {
@@ -247,7 +247,7 @@ impl Session {
         self.finish(Step::retried(retry).with(Event::CommandAnswered { note })).await
     }
 
-    /// After a crash: files that went to a task take the conversation with them.
+    /// Completes a restore after a crash: if the files were restored the conversation follows.
     pub(super) async fn end_journey(&mut self) -> Result<(), ApiError> {
         let session = self.id();
         let read = self.runtime.base.store.read(move |reader| reader.journey(session)).await;
@@ -264,9 +264,9 @@ impl Session {
         beside(move || machine.tree(session)).await
     }
 
-    /// The model sees the turns on the way to a task, and those that asked for it.
+    /// Shows the model the turns that lead to a step and those that asked for the restore.
     async fn show_conversation(&mut self, shown: &Conversation) -> Result<(), ApiError> {
-        // What goes on beside the conversation was about another one.
+        // The running side call concerned the former conversation.
         let mut step = Step::once();
         self.end_side_call(&mut step);
         self.compaction.cancel();
@@ -288,7 +288,7 @@ impl Session {
         self.finish(Step::once().with(Event::ContextCompacted { tokens })).await
     }
 
-    /// Files must not change under a turn that works with them.
+    /// Fails while a turn is working with files, as they must not change under it.
     fn must_rest(&self) -> Result<(), ApiError> {
         self.must_be_own()?;
         if self.turn.is_running() {
@@ -296,7 +296,7 @@ impl Session {
         } else if self.restoring.is_under_way() {
             Err(ApiError::new("time.going"))
         } else if self.records.is_watching() {
-            // What is put back would be taken for its work.
+            // The restored files would be taken for its work.
             Err(ApiError::new("time.commands_run"))
         } else {
             Ok(())

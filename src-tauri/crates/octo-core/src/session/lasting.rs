@@ -1,10 +1,10 @@
-//! What a call is about to do that no undo takes back: over the network, in the browser, outside the session's folder.
-//! Noted with the turn's task before the call runs, like the files it changes.
+//! Effects of a call that no undo reverts: over the network, in the browser, outside the session's folder. They
+//! are noted in the turn's step before the call runs, like the files it changes.
 //!
-//! Of commands their words are known, and what the system holds them to: one that is held writes nowhere but in the
-//! folder, in temporary folders and caches, and in what was allowed for it, which is named; one that nothing holds and
-//! whose words do not tell everything is named itself. What is read, fetched or looked at is not listed, and neither is
-//! what file tools change outside the folder, for that is recorded.
+//! For commands, the known facts are their words and their confinement. A confined command writes only to the
+//! folder, to temporary folders and caches, and to additional allowed paths, which are listed; an unconfined
+//! command whose words do not reveal everything is listed itself. Reading, fetching and looking are not listed,
+//! nor are changes of file tools outside the folder, because those are recorded.
 
 use super::workspace::Workspace;
 use crate::clock::now;
@@ -17,24 +17,24 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Characters of a command that are kept.
+/// Maximum length of a recorded command, in characters.
 const SHOWN: usize = 120;
 
-/// Whether the system holds a command to what it was granted.
+/// Whether the system confines a command to its grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Held {
-    /// It does.
+    /// It is confined.
     Yes,
-    /// It cannot, is not to, or the command could not work then.
+    /// It is not: the system cannot, must not, or the command could not work that way.
     No,
 }
 
 /// A call that is about to run.
 pub(super) struct Deed {
     call: CallId,
-    /// The session's folder, in which changes are recorded.
+    /// The session's folder, whose changes are recorded.
     folder: PathBuf,
-    /// The session's own temporary folder, which goes with it.
+    /// The session's own temporary folder, which is deleted with it.
     scratch: PathBuf,
     shell: Shell,
     around: Around,
@@ -59,7 +59,7 @@ impl Deed {
         }
     }
 
-    /// What of it lasts.
+    /// Returns the lasting effects.
     pub(super) async fn lasting(&self, effects: &Effects, nature: &Nature) -> Vec<LastingMark> {
         let found = match (&effects.command, &effects.browser) {
             (Some(CommandEffect::Start { line, .. }), _) => {
@@ -73,15 +73,16 @@ impl Deed {
         found.into_iter().map(mark).collect()
     }
 
-    /// What is typed does what the program it is typed into does with it. It is not kept itself.
+    /// Returns the effects of typed input, which depend on the program that receives it. The input itself is
+    /// not recorded.
     async fn of_input(&self, handle: &str, input: &str) -> BTreeSet<(LastingKind, String)> {
         let Some((line, cwd)) = self.shell.command_of(handle) else { return BTreeSet::new() };
         let around = Around { folder: cwd, ..self.around.clone() };
         let (shown, input, held) = (short(&line), input.to_owned(), self.held);
-        // Beside the async threads: a long paste takes its time to read.
+        // Off the async threads: parsing a long paste takes time.
         let kinds = tokio::task::spawn_blocking(move || {
             let mut kinds = typed(&input, &around);
-            // A program that works elsewhere goes on to.
+            // A program that works elsewhere continues to do so.
             kinds.extend(typed(&line, &around));
             kinds
         });
@@ -103,7 +104,7 @@ fn of_command(
         nature.lasting.iter().map(|Lasts { kind, part }| (*kind, short(part))).collect();
     let outside = nature.writes.iter().filter(|path| !recorded.iter().any(|folder| path.starts_with(folder)));
     found.extend(outside.map(|path| (LastingKind::Outside, path.display().to_string())));
-    // A line that is one such command and nothing else is named by it already.
+    // A line that is exactly one such command is already listed by it.
     let named = nature.lasting.iter().any(|lasts| lasts.part.trim() == line.trim());
     if held == Held::No && nature.known == Extent::Part && !named {
         found.insert((LastingKind::Unheld, short(line)));
@@ -142,7 +143,7 @@ fn of_browser(effect: &BrowserEffect) -> Option<(LastingKind, String)> {
     Some((kind, short(&site)))
 }
 
-/// The beginning of a command, on one line.
+/// Returns the beginning of a command, on one line.
 fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut chars = line.chars();

@@ -1,4 +1,4 @@
-//! What a model call is measured by, from its start to its line in the ledger.
+//! The measurements of a model call, from its start to its ledger row.
 
 use crate::clock::now;
 use octo_llm::{Billed, ModelCard, Sent, expected, explain};
@@ -7,34 +7,34 @@ use octo_protocol::{
 };
 use std::{collections::HashMap, sync::Arc, time::Duration, time::Instant};
 
-/// What each model last saw of this conversation, by the vendor's name of it. Says what it should find in its
-/// cache. After a restart it is made anew from the ledger (see `super::recall`).
+/// The last request each model saw of this conversation, keyed by the vendor's model name. It tells how much a
+/// model should find in its cache. After a restart it is rebuilt from the ledger (see `super::recall`).
 #[derive(Clone, Default)]
 pub(crate) struct Seen {
     sent: HashMap<String, Sent>,
-    /// Tools and system prompt were frozen anew, and so many tokens might have been read otherwise. Told with the next
-    /// call, once.
+    /// Tokens that could have been read from the cache, had tools and system prompt not been frozen again.
+    /// Reported once, with the next call.
     refrozen: Option<u64>,
 }
 
 impl Seen {
-    /// Of a session whose frozen prefix was made anew by an update of Octo.
+    /// For a session whose frozen prefix was rebuilt by an update of Octo.
     pub(super) fn refrozen(tokens: u64) -> Self {
         Self { sent: HashMap::new(), refrozen: Some(tokens) }
     }
 
-    /// Whether the frozen prefix is the one that was sent before.
+    /// Whether the frozen prefix is unchanged since the last request.
     pub(super) fn is_same_prefix(&self) -> bool {
         self.refrozen.is_none()
     }
 
-    /// A model saw this last.
+    /// Records the last request a model saw.
     pub(super) fn remember(&mut self, sent: Sent) {
         self.sent.insert(sent.model.clone(), sent);
     }
 }
 
-/// A call being measured.
+/// The measurement of a running call.
 pub(crate) struct Meter {
     purpose: Purpose,
     turn: Option<TurnId>,
@@ -47,7 +47,7 @@ pub(crate) struct Meter {
     billed: Option<Billed>,
 }
 
-/// What was sent, and to whom.
+/// A request and its recipient.
 pub(crate) struct Asked {
     card: Arc<ModelCard>,
     sent: Sent,
@@ -65,7 +65,7 @@ impl Asked {
 }
 
 impl Meter {
-    /// Of a call that begins now.
+    /// Begins the measurement of a call.
     pub(super) fn begin(
         purpose: Purpose,
         turn: Option<TurnId>,
@@ -76,27 +76,27 @@ impl Meter {
         Self { purpose, turn, message, model, at, began, first_byte_ms: None, asked: None, billed: None }
     }
 
-    /// The request is on its way.
+    /// Records that the request was sent.
     pub(super) fn asked(&mut self, asked: Asked) {
         self.asked = Some(asked);
     }
 
-    /// The answer began so many milliseconds after the call did.
+    /// Records when the answer began, in milliseconds after the call's start.
     pub(super) fn first_byte(&mut self, after_ms: u64) {
         self.first_byte_ms.get_or_insert(after_ms);
     }
 
-    /// What the provider says it used so far. All zeros say nothing.
+    /// Records the usage the provider has reported so far. All zeros mean no report.
     pub(super) fn used(&mut self, billed: Billed) {
         self.billed = Some(billed).filter(|billed| billed.usage.context() > 0).or(self.billed);
     }
 
-    /// What the provider says it used.
+    /// Returns the usage the provider reported.
     pub(super) fn usage(&self) -> Option<Usage> {
         self.billed.map(|billed| billed.usage)
     }
 
-    /// The call's line in the ledger; none where nothing was sent.
+    /// Returns the call's ledger row, or `None` if nothing was sent.
     pub(super) fn end(self, outcome: CallOutcome, seen: &mut Seen) -> Option<BilledCall> {
         let usage = self.usage();
         let Asked { card, sent } = self.asked?;
@@ -121,7 +121,7 @@ impl Meter {
             (None, _) | (_, None) => None,
         };
         let name = sent.model.clone();
-        // Only a request whose answer began is known to have reached the cache.
+        // A request certainly reached the cache only if its answer began.
         if let (Some(usage), true) = (usage, self.first_byte_ms.is_some()) {
             seen.remember(sent.billed(usage));
         } else if outcome == CallOutcome::Answered {
@@ -148,14 +148,15 @@ impl Meter {
     }
 }
 
-/// How many tokens a call paid for that it should have read: what it read less than expected, and no more than it
-/// paid for beyond what it read. A conversation that was made shorter reads less and pays for less.
+/// Returns how many tokens a call paid for that it should have read from the cache: the shortfall against the
+/// expectation, limited to the tokens it paid for in addition to its cache reads. A conversation that was
+/// shortened reads less and pays for less.
 fn paid_again(expected: Option<u64>, usage: Option<Usage>) -> u64 {
     let (Some(expected), Some(usage)) = (expected, usage) else { return 0 };
     expected.saturating_sub(usage.cache_read).min(usage.input.saturating_add(usage.cache_write))
 }
 
-/// In whole milliseconds.
+/// Converts to whole milliseconds.
 pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! One model call: the attempt, what streams in, trying again, and its end.
+//! One model call: its attempts, streaming, retries and end.
 
 use super::{
     Report,
@@ -30,7 +30,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// How often in a row a conversation that is too long for the model is compacted.
+/// How many times in a row a conversation that is too long for the model is compacted.
 const OVERFLOWS: u32 = 2;
 
 /// The model calls of a turn.
@@ -45,7 +45,7 @@ pub(super) struct ModelCalls {
     failure: Option<ApiError>,
 }
 
-/// The model call that runs.
+/// The running model call.
 struct ModelCall {
     attempt: Attempt,
     message: MessageId,
@@ -53,26 +53,26 @@ struct ModelCall {
     cancel: CancellationToken,
 }
 
-/// Which try of which call.
+/// An attempt of a model call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attempt {
     turn: TurnId,
-    /// Counts the turn's model calls, so that a late report of an earlier one is told apart.
+    /// Identifies the model call, so that late reports of an earlier one are recognised.
     call: MessageId,
-    /// From 1.
+    /// Number of the attempt, from 1.
     number: u32,
 }
 
-/// What a model call's job reports.
+/// A report of a model call's job.
 pub(crate) struct Progress {
     attempt: Attempt,
     what: What,
 }
 
 enum What {
-    /// The request is on its way.
+    /// The request was sent.
     Asked(Box<Asked>),
-    /// The answer begins, so many milliseconds after the call did.
+    /// The answer began, this many milliseconds after the call did.
     FirstByte(u64),
     Block {
         index: u32,
@@ -124,7 +124,7 @@ impl ModelCalls {
 }
 
 impl Session {
-    /// The first try of a model call.
+    /// Begins the first attempt of a model call.
     pub(super) fn attempt_first(&mut self, step: &mut Step) {
         if let Some(turn) = self.turn.id() {
             self.attempt_model(Attempt::first(turn), step);
@@ -138,7 +138,7 @@ impl Session {
         step.event(Event::MessageStarted { message: message.clone() });
         step.change(Change::IntoContext(message.id));
         let id = message.id;
-        // What is sent is everything before the message that is about to begin.
+        // The request contains everything before the message that is about to begin.
         let messages = self.conversation.paired();
         self.conversation.add(message);
         let purpose = if self.sub_agent.is_some() { Purpose::SubAgent } else { Purpose::Turn };
@@ -179,7 +179,7 @@ impl Session {
         });
     }
 
-    /// A model call's job reported.
+    /// Takes a report of a model call's job.
     pub(super) async fn model_progressed(&mut self, progress: Progress) -> Result<(), ApiError> {
         let attempt = progress.attempt;
         let Some(call) = self.turn.get_mut().and_then(|turn| turn.model.of(attempt)) else { return Ok(()) };
@@ -260,7 +260,7 @@ impl Session {
 
     async fn model_failed(&mut self, error: ProviderError) -> Result<(), ApiError> {
         let Some(attempt) = self.turn.get().and_then(|turn| turn.model.attempt()) else { return Ok(()) };
-        // After Stop every failure is the end that was asked for: nothing is tried again.
+        // After Stop every failure is the requested end: nothing is retried.
         if error.class == ErrorClass::Cancelled || self.turn.is_stopping() {
             return self.model_stopped().await;
         }
@@ -298,8 +298,8 @@ impl Session {
         self.feed_with(Input::ModelFailed { calls }, step).await
     }
 
-    /// The conversation is too long for the model: it is compacted and the call made again. Twice in a row; more
-    /// often would change nothing.
+    /// Compacts a conversation that is too long for the model and repeats the call. Twice in a row; more often
+    /// would change nothing.
     fn recovers_from_overflow(&mut self, error: &ProviderError, step: &mut Step) -> bool {
         if !self.is_counted() || !self.turn.get_mut().is_some_and(|turn| turn.model.count_overflow()) {
             return false;
@@ -325,8 +325,8 @@ impl Session {
         self.feed_with(Input::ModelStopped { calls }, step).await
     }
 
-    /// Ends a message that is not whole: what had streamed stays, the text of a block that had not ended
-    /// included; a message with nothing in it is taken back.
+    /// Ends an incomplete message: the streamed text stays, including that of an unfinished block; an empty
+    /// message is removed.
     fn end_partial(&mut self, end: MessageEnd, step: &mut Step) -> Vec<CallId> {
         let running = self.turn.get().and_then(|turn| turn.model.running.as_ref());
         let Some(message) = running.map(|call| call.message) else { return Vec::new() };
@@ -342,8 +342,8 @@ impl Session {
         self.end_message(end, step).into_iter().map(|call| call.id).collect()
     }
 
-    /// Text that streamed in is kept though its block never ended. Reasoning and arguments are not: the
-    /// first is worth nothing unsigned, the second may be half a call.
+    /// Keeps the streamed text of an unfinished block. Reasoning and arguments are dropped: the former is worth
+    /// nothing unsigned, the latter may be half a call.
     fn keep_streaming_text(&mut self, message: MessageId, step: &mut Step) {
         let streams = self.live.now();
         let Some(open) = self.conversation.last_mut(message) else { return };
@@ -362,7 +362,7 @@ impl Session {
         }
     }
 
-    /// Takes the open message back, because its call is tried again or brought nothing.
+    /// Removes the open message because its call is retried or produced nothing.
     fn discard_message(&mut self, outcome: CallOutcome, step: &mut Step) {
         let Some(call) = self.take_model_call() else { return };
         self.bill(call.meter, outcome, step);
@@ -372,7 +372,7 @@ impl Session {
         step.event(Event::MessageDiscarded { message: call.message });
     }
 
-    /// Puts the call that runs into the ledger as it is: its end will not be heard.
+    /// Writes the running call to the ledger as it is, because its end will not be received.
     pub(super) fn bill_model_call(&mut self, step: &mut Step) {
         let Some(call) = self.turn.get_mut().and_then(|turn| turn.model.running.as_mut()) else { return };
         let nothing = Meter::begin(Purpose::Turn, None, None, None);
@@ -380,7 +380,7 @@ impl Session {
         self.bill(meter, CallOutcome::Stopped, step);
     }
 
-    /// Puts a call into the ledger, and what it used to the turn it belongs to.
+    /// Writes a call to the ledger and adds its usage to its turn.
     pub(super) fn bill(&mut self, meter: Meter, outcome: CallOutcome, step: &mut Step) {
         if let (Some(usage), Some(turn)) = (meter.usage(), self.turn.get_mut()) {
             turn.add_usage(usage);
@@ -406,7 +406,7 @@ impl Session {
         });
     }
 
-    /// The pause before the next try is over.
+    /// Continues after the pause before a retry.
     pub(super) async fn retry_due(&mut self, attempt: Attempt) -> Result<(), ApiError> {
         let due = self.turn.get_mut().and_then(|turn| turn.model.retry.take_if(|next| *next == attempt));
         if due.is_none() {
@@ -417,7 +417,7 @@ impl Session {
         self.finish(step).await
     }
 
-    /// Stop while the model is called, or while a failed call waits for its next try.
+    /// Cancels the model call, or the wait for its retry, on Stop.
     pub(super) fn cancel_model(&mut self, step: &mut Step) {
         if self.stop_waiting_for_permit() || self.cancel_budget(step) || self.cancel_compaction(step) {
             return self.feed(Input::ModelStopped { calls: Vec::new() }, step);
@@ -440,14 +440,14 @@ impl Session {
     }
 }
 
-/// A number in 0..1 that differs between sessions, so that many do not try again at the same moment.
+/// Returns a number in 0..1 that differs between sessions, so that many do not retry at the same moment.
 pub(super) fn jitter(call: MessageId, number: u32) -> f64 {
     let hash = blake3::hash(format!("{call}{number}").as_bytes());
     let [a, b, ..] = *hash.as_bytes();
     f64::from(u16::from_be_bytes([a, b])) / 65_536.0
 }
 
-/// Streams one attempt: text goes to whoever watches, whole blocks and the end to the actor.
+/// Streams one attempt: sends text to watching clients, and complete blocks and the end to the actor.
 async fn stream(
     provider: Arc<dyn Provider>,
     request: ModelRequest,
@@ -483,6 +483,6 @@ async fn stream(
             Err(error) => return send(What::Failed(error)),
         }
     }
-    // A provider's stream always ends with one of the two above; one that does not is cut off.
+    // A provider's stream always ends with one of the two events above; a stream without either was cut off.
     send(What::Failed(ProviderError::new(ErrorClass::CutOff, "the stream ended without its last event")));
 }

@@ -32,7 +32,7 @@ impl Observers {
 }
 
 impl Session {
-    /// Writes onto the board what the session does.
+    /// Publishes the session's activity to the board.
     pub(super) fn tell_board(&self) {
         self.observers.board.tell(self.doing());
     }

@@ -1,4 +1,4 @@
-//! What a session sends to a model.
+//! The requests of a session to a model.
 
 use super::{attached::Attached, prefix::Prefix, state::Session};
 use crate::{
@@ -9,11 +9,11 @@ use octo_llm::{Layout, MarkerPolicy, ModelCard, ModelRequest, ProviderError, Sen
 use octo_protocol::{BilledCall, Effort, Message, ModelId, SessionId};
 use std::sync::Arc;
 
-/// What the requests of a session have in common: its frozen prefix, and whom they go to.
+/// The common part of a session's requests: the frozen prefix and the recipient.
 pub(super) struct Outgoing {
     base: Arc<Base>,
     models: Arc<Models>,
-    /// Whose prefix it is: a sub-agent's is its parent's.
+    /// The owner of the prefix: for a sub-agent its parent.
     session: SessionId,
     model: Option<ModelId>,
     prefix: Prefix,
@@ -22,7 +22,7 @@ pub(super) struct Outgoing {
     attached: Attached,
 }
 
-/// Who answers.
+/// The model that answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Speaker {
     Model,
@@ -31,20 +31,20 @@ enum Speaker {
 
 /// A request's messages.
 pub(super) struct RequestMessages {
-    /// The messages, paired.
+    /// The paired messages.
     messages: Vec<Message>,
-    /// So many of them, at the end, are not in the next request.
+    /// How many of them, at the end, are not part of the next request.
     vanishing: usize,
     /// The most tokens the answer may have; `None` for what the model can.
     max_output: Option<u64>,
     to: To,
 }
 
-/// Whom a request goes to, and with what before it.
+/// The recipient of a request and its prefix.
 enum To {
     /// The session's model, with the session's tools and system prompt.
     Session,
-    /// A model of its own, with a system prompt of its own and no tools: nothing the session's cache knows.
+    /// A separate model with its own system prompt and no tools: nothing the session's cache contains.
     Aside {
         /// The model.
         model: ModelId,
@@ -84,7 +84,7 @@ impl RequestMessages {
 }
 
 impl Session {
-    /// Of this session, as it is now.
+    /// Returns the common part of this session's requests, as of now.
     pub(super) fn outgoing(&self) -> Outgoing {
         Outgoing {
             base: self.runtime.base.clone(),
@@ -100,7 +100,7 @@ impl Session {
 }
 
 impl Outgoing {
-    /// As the request wants it.
+    /// Adapts it to the recipient.
     pub(super) fn to(self, request: &RequestMessages) -> Self {
         match request.to {
             To::Session => self,
@@ -110,7 +110,7 @@ impl Outgoing {
         }
     }
 
-    /// Whom it goes to.
+    /// Connects to the recipient.
     pub(super) async fn connect(&self) -> Result<Connection, ProviderError> {
         match self.speaker {
             Speaker::Demo => Ok(self.models.demo()),
@@ -118,14 +118,15 @@ impl Outgoing {
         }
     }
 
-    /// The request.
+    /// Builds the request.
     pub(super) async fn request(self, connection: &Connection, request: RequestMessages) -> ModelRequest {
         let images = self.base.images_of(&request.messages).await;
         let model = connection.model.clone();
         ModelRequest { images: Arc::new(images), ..self.without_pictures(model, &connection.card, request) }
     }
 
-    /// What a call of the ledger had sent, the conversation before it being this, so far as a cache knows it.
+    /// Reconstructs the request of a call in the ledger, given the conversation before it, in the detail a
+    /// cache knows.
     pub(super) fn sent_before(self, line: &BilledCall, card: &ModelCard, messages: Vec<Message>) -> Sent {
         let asked = Self { model: line.model, ..self };
         Sent::new(
@@ -138,7 +139,7 @@ impl Outgoing {
         let RequestMessages { messages, vanishing, max_output, to } = request;
         let effort = match to {
             To::Session => wished(self.effort, card),
-            // A model that reasons by itself would spend a short answer on it.
+            // A model that reasons by default would use up a short answer for it.
             To::Aside { .. } => card.efforts.first().copied(),
         };
         let (system, tools) = self.prefix.into_parts();
@@ -160,8 +161,8 @@ impl Outgoing {
     }
 }
 
-/// What of the person's wish a model takes: the nearest it has that asks for no more, or its least. One that is known
-/// to take none refuses a request with a wish; one that is not known may take it.
+/// Returns the effort to request: the nearest supported level that does not exceed the wish, or the lowest of
+/// the model. A model known to support none refuses a request with an effort; an unknown model may accept it.
 fn wished(effort: Option<Effort>, card: &ModelCard) -> Option<Effort> {
     let effort = effort?;
     if !card.known {

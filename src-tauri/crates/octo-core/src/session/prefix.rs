@@ -31,7 +31,7 @@ impl Prefix {
         let (profile, folder) = (stored.info.profile.clone(), PathBuf::from(&stored.info.folder));
         let made = async {
             let shelf = runtime.services.library.shelf(Some(folder.clone())).await?;
-            // A profile that is gone since stays what it was to this session.
+            // A profile deleted since then remains in effect for this session.
             Ok::<_, ApiError>(runtime.services.library.system_prompt(profile, folder, &shelf).await.unwrap_or_else(|error| {
                 tracing::warn!(session = %stored.info.id, %error, "the system prompt is kept as it was");
                 stored.system.clone()
@@ -75,7 +75,7 @@ impl Prefix {
     }
 }
 
-/// Tools as providers are told of them.
+/// Parses tools into the form sent to providers.
 fn schemas(tools_json: &str) -> Result<Arc<[ToolSchema]>, ApiError> {
     let definitions: Vec<ToolDefinition> =
         serde_json::from_str(tools_json).map_err(|error| ApiError::new("session.damaged").detail(error))?;

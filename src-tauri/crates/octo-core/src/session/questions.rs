@@ -1,4 +1,4 @@
-//! Answers. No answer is never a yes.
+//! Answers to questions. A missing answer is never a yes.
 
 use super::{
     Report, ready,
@@ -47,7 +47,7 @@ impl Session {
                 let rule = rule.clone().map(|rule| (self.session_scope(), rule));
                 self.allow(&question, answer, rule).await
             }
-            // A whole line that no pattern stands for is never allowed for good.
+            // A whole line that no pattern covers is never allowed permanently.
             (Ask::Permission { rule: Some(Rule::Line { .. }), .. }, Answer::Always) => {
                 Err(ApiError::new("question.wrong_answer"))
             }
@@ -62,7 +62,7 @@ impl Session {
         }
     }
 
-    /// Words sent while the model's own question waits are the answer to it.
+    /// Returns the model's own waiting question if these words answer it.
     pub(super) fn feedback_waiting(&self, blocks: &[Block]) -> Option<(QuestionId, String)> {
         let [Block::Text { text }] = blocks else { return None };
         let question = self.turn.get()?.batch.feedback()?;
@@ -129,7 +129,7 @@ impl Session {
         if self.ready_effects(question.call).is_some() {
             return self.allow_ready(question, answer, rule).await;
         }
-        // After a restart the call was only waiting: it is read again, and must be what was asked about.
+        // After a restart the call was only waiting: it is read again and must match the question.
         if self.turn.get_mut().is_some_and(|turn| !turn.batch.confirm(question.id)) {
             return Err(ApiError::new("question.gone").code(ErrorCode::Gone));
         }
@@ -162,28 +162,28 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the place that a call asks for is granted for as long as the task goes on. What asks every time is
-    /// granted to this one call.
+    /// Whether the place a call asks for is granted for the whole turn. Calls that ask every time are granted
+    /// once.
     fn is_for_the_task(&self, call: CallId) -> bool {
         let weight = self.ready_effects(call).and_then(|effects| effects.browser.as_ref()?.weight.as_ref());
         let place = weight.and_then(|weight| weight.place.as_ref());
         place.is_some_and(|place| matches!(place.entry, Entry::Asks | Entry::AsksEachTask))
     }
 
-    /// What a call that is ready to run would touch.
+    /// Returns the effects of a call that is ready to run.
     fn ready_effects(&self, call: CallId) -> Option<&Effects> {
         self.turn.get()?.batch.get(call)?.effects()
     }
 
-    /// After a rule was added or the mode was changed: questions that need no answer any more are answered.
-    /// Looking may take a while, so it is done beside the actor.
+    /// Answers the questions that a new rule or mode has made unnecessary. The check may take a while, so it
+    /// runs off the actor.
     pub(super) fn review_questions(&self) {
         for question in self.turn.get().into_iter().flat_map(|turn| turn.batch.permissions()) {
             self.look_again(question.clone(), Purpose::Review { mode: self.info.mode });
         }
     }
 
-    /// Decides again on a call that waits, which is read again first if it is not ready: after a restart.
+    /// Decides again on a waiting call. If it is not ready (after a restart) it is read again first.
     fn look_again(&self, question: Question, purpose: Purpose) {
         let (hooks, barred) = (self.hooks(), self.barred());
         let (mut ground, toolset, report) =
@@ -195,9 +195,9 @@ impl Session {
         let (turn, cancel, tasks) = (running.id(), running.child_token(), running.task().tools());
         let context = self.tool_context(call.id, open.message(), Vetted::Policy, cancel, tasks);
         tokio::spawn(async move {
-            // A task of its own: a fault in reading a call must not leave its question unanswerable.
+            // A separate task: a panic while reading a call must not leave its question unanswerable.
             let looking = tokio::spawn(async move {
-                // A rule may have been taken back meanwhile.
+                // A rule may have been revoked meanwhile.
                 if let Ok(rules) = runtime.base.allowed(folder, scope).await {
                     ground.rules = rules;
                 }
@@ -219,7 +219,7 @@ impl Session {
         });
     }
 
-    /// A waiting call was looked at again.
+    /// Takes the second decision on a waiting call.
     pub(super) async fn looked_again(&mut self, look: SecondLook) -> Result<(), ApiError> {
         let SecondLook { turn, question, purpose, seen } = look;
         let Some(running) = self.turn.of(turn) else { return Ok(()) };
@@ -239,7 +239,7 @@ impl Session {
             Err(text) => Err(text),
         };
         match (purpose, decision) {
-            // By now it is refused, whatever the person says.
+            // It is denied by now, whatever the person says.
             (_, Ok(Decision::Deny { refusal, subject, part })) => {
                 let text = texts::refused_with(refusal, part.as_deref());
                 let view = Some(ToolView::Refused { subject, part, refusal });
@@ -253,7 +253,7 @@ impl Session {
                 let step = self.close(&question, answer, end, Step::default());
                 self.feed_with(Input::Ended { call: question.call }, step).await
             }
-            // Decided for a mode that is no longer the session's, it counts for nothing.
+            // A decision for a mode that is no longer the session's does not count.
             (Purpose::Review { mode }, Ok(Decision::Run(_))) if mode == self.info.mode => {
                 let step = self.close_allowed(&question, Answer::Once);
                 self.feed_with(Input::Allowed { call: question.call }, step).await
@@ -263,26 +263,26 @@ impl Session {
     }
 }
 
-/// What a second look at a waiting call found.
+/// The result of a second check of a waiting call.
 pub(crate) struct SecondLook {
     turn: TurnId,
     question: Question,
     purpose: Purpose,
-    /// Or why the call cannot be read any more, in words for the model.
+    /// The check, or for the model why the call can no longer be read.
     seen: Result<Seen, String>,
 }
 
 enum Seen {
-    /// The call was ready; this is decided now.
+    /// The call was ready; this is the current decision.
     Decision(Decision),
     /// The call was read again.
     Ready(Box<ready::Ready>),
 }
 
-/// Why a waiting call is looked at again.
+/// Why a waiting call is checked again.
 enum Purpose {
     /// The person said yes to it.
     Allow { answer: Answer, rule: Option<(String, Rule)> },
-    /// It may need no answer any more.
+    /// It may no longer need an answer.
     Review { mode: Mode },
 }

@@ -1,4 +1,4 @@
-//! A call before it runs: its arguments are read, it is decided on, and the person's hooks have their say.
+//! A call before it runs: its arguments are read, it is decided on, and the person's hooks run.
 
 use super::{calls::plain, confined::Fence};
 use crate::clock::now;
@@ -14,26 +14,26 @@ use octo_tools::{
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// A call whose arguments were read and about which is decided.
+/// A call with parsed arguments and a decision.
 pub(crate) struct Ready {
     tool: &'static str,
     prepared: Box<dyn PreparedCall>,
     effects: Effects,
     decision: Decision,
-    /// The command line to run in place of the one that was given.
+    /// The command line to run instead of the given one.
     rewritten: Option<String>,
     nature: Nature,
     preview: ToolView,
     arguments: Map<String, Value>,
-    /// What hooks before it have for the model.
+    /// Text for the model from the hooks before the call.
     told: Option<String>,
-    /// The mode it was decided in.
+    /// The mode of the decision.
     mode: Mode,
-    /// Where the session's commands stood then: a command runs where it was shown to run.
+    /// The working directory of the session's commands at that time: a command runs where its preview said.
     shell_folder: PathBuf,
 }
 
-/// What a hook is told of a call: what will run, not what the model wrote.
+/// Builds the facts about a call for a hook: those of the call that will run, not of the model's text.
 pub(super) fn facts(tool: &str, call: CallId, arguments: &Map<String, Value>) -> Map<String, Value> {
     Map::from_iter([
         ("tool".to_owned(), tool.into()),
@@ -42,7 +42,7 @@ pub(super) fn facts(tool: &str, call: CallId, arguments: &Map<String, Value>) ->
     ])
 }
 
-/// Reads a call, decides on it and lets the person's hooks have their say.
+/// Reads a call, decides on it and runs the person's hooks.
 pub(super) async fn ready(
     toolset: &Toolset,
     call: &ToolCall,
@@ -53,7 +53,7 @@ pub(super) async fn ready(
 ) -> Result<Ready, ToolError> {
     let ReadCall { name: tool, arguments, call: prepared } = toolset.prepare(&call.name, &call.arguments)?;
     if barred.iter().any(|name| name == tool) {
-        // Nothing of it is looked at. The tools a model is told of never change, so it is said here.
+        // The call is not examined. The model's tool list never changes, so the refusal is stated here.
         return Ok(Ready {
             tool,
             effects: Effects::none(),
@@ -70,7 +70,7 @@ pub(super) async fn ready(
     }
     let effects = prepared.effects(&ground.folder).looked_up(&context.http).await;
     let standing = permission::standing(ground);
-    // Attaching to a browser may wait for the person; Stop ends that.
+    // Attaching to a browser may wait for the person; Stop ends the wait.
     let effects = tokio::select! {
         biased;
         () = context.cancel.cancelled() => return Err(ToolError::new(super::texts::STOPPED)),
@@ -79,7 +79,7 @@ pub(super) async fn ready(
     let decided = permission::decide_beside(ground, &effects).await;
     if let Some(entry) = decided.logged(&effects, context.session, now()) {
         let log = octo_shell::DecisionLog::new(&ground.home.join("logs"));
-        // Beside the call: a log that cannot be written stops nothing.
+        // In parallel with the call: a log that cannot be written stops nothing.
         tokio::task::spawn_blocking(move || {
             if let Err(error) = log.write(&entry) {
                 tracing::warn!(%error, "a decision could not be logged");
@@ -107,14 +107,15 @@ pub(super) async fn ready(
         mode: ground.mode,
         shell_folder: ground.shell_folder.clone(),
     };
-    // Refused, it is not looked at either: what its preview would read may be what it is refused for.
+    // A denied call gets no preview: the preview might read the very file that is denied.
     if matches!(ready.decision, Decision::Deny { .. }) {
         return Ok(ready);
     }
     let looking = ToolContext { files: context.files.for_person(), ..context.clone() };
     let preview = match (ready.prepared.preview(&looking).await, &ready.decision) {
         (Ok(preview), _) => preview,
-        // Words about a file the model may not see yet are for the person who is asked, not for the model.
+        // An error about a file the model may not see yet is shown to the person who is asked, not to the
+        // model.
         (Err(error), Decision::Ask { reason, .. }) if is_about_closed_ground(reason) => plain(&error.text),
         (Err(error), _) => return Err(error),
     };
@@ -132,7 +133,7 @@ pub(super) async fn ready(
     Ok(Ready { decision, preview, told, ..ready })
 }
 
-/// A result with what hooks added to it.
+/// Adds the hooks' text to a result.
 fn with_words_of_hooks(outcome: Result<ToolOutput, ToolError>, told: &str) -> Result<ToolOutput, ToolError> {
     if told.is_empty() {
         return outcome;
@@ -145,7 +146,7 @@ fn with_words_of_hooks(outcome: Result<ToolOutput, ToolError>, told: &str) -> Re
 }
 
 impl Ready {
-    /// As it is where nobody can be asked: what would ask is refused, and so is every program.
+    /// Adapts the decision to an unattended session: calls that would ask are refused, and so is every program.
     pub(super) fn unattended(self) -> Self {
         if matches!(self.decision, Decision::Run(_) | Decision::Deny { .. }) && self.effects.command.is_none()
         {
@@ -161,7 +162,7 @@ impl Ready {
         self.tool
     }
 
-    /// What was decided.
+    /// Returns the decision.
     pub(super) fn decision(&self) -> &Decision {
         &self.decision
     }
@@ -171,7 +172,7 @@ impl Ready {
         &self.nature
     }
 
-    /// What was, or would be, shown to the person.
+    /// Returns the preview that the person sees or would see.
     pub(super) fn preview(&self) -> &ToolView {
         &self.preview
     }
@@ -187,7 +188,7 @@ impl Ready {
                 context: context.clone(),
                 options: options.clone(),
             }),
-            // `ready` lets no other question through.
+            // `ready` lets no other question pass.
             (Decision::Feedback | Decision::Run(_) | Decision::Deny { .. }, _) => None,
         }
     }
@@ -196,7 +197,7 @@ impl Ready {
     pub(super) fn vetted(&self) -> Option<Vetted> {
         match self.decision {
             Decision::Run(Basis::Policy) => Some(Vetted::Policy),
-            // Everything else ran because the person said so: by an answer, a rule or the mode.
+            // All other calls run because the person said so: by an answer, a rule or the mode.
             Decision::Run(Basis::Person) | Decision::Ask { .. } | Decision::Feedback => Some(Vetted::Person),
             Decision::Deny { .. } => None,
         }
@@ -231,7 +232,7 @@ impl Ready {
         self.was_shown() && !self.is_still_shown(looking).await
     }
 
-    /// Whether the person said yes to a change they were shown.
+    /// Whether the person approved a change they saw.
     fn was_shown(&self) -> bool {
         let changes = matches!(self.effects.desk, Some(DeskEffect::Changes(_)));
         matches!(self.decision, Decision::Ask { .. })
@@ -242,14 +243,14 @@ impl Ready {
         self.prepared.preview(looking).await.is_ok_and(|now| now == self.preview)
     }
 
-    /// Whether a call that was let through by an earlier mode must not run in the present one.
+    /// Whether a call allowed by an earlier mode must not run in the present one.
     pub(super) fn is_forbidden_by_now(&self, ground: &Ground) -> bool {
         matches!(self.decision, Decision::Run(_))
             && ground.mode.is_stricter_than(self.mode)
             && permission::forbids_by_now(ground, &self.effects)
     }
 
-    /// What the call would touch.
+    /// Returns the effects of the call.
     pub(super) fn effects(&self) -> &Effects {
         &self.effects
     }
@@ -260,9 +261,9 @@ impl Ready {
             (Ask::Permission { reason, preview, .. }, Decision::Ask { reason: now, .. }) => {
                 reason == now && *preview == self.preview
             }
-            // Allowed by itself by now: the person's yes covers it all the more.
+            // Allowed automatically by now: the person's yes covers it all the more.
             (Ask::Permission { preview, .. }, Decision::Run(_)) => *preview == self.preview,
-            // Refused by now: let through here, it is ended as such.
+            // Denied by now: it passes here and ends as denied later.
             (Ask::Permission { .. }, Decision::Deny { .. }) => true,
             (Ask::Permission { .. }, Decision::Feedback) | (Ask::Feedback { .. }, _) => false,
         }

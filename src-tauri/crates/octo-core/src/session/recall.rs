@@ -1,12 +1,13 @@
-//! What each model was last sent before Octo was closed: the first call after a start is explained like any other.
+//! Rebuilds the last request each model saw before Octo was closed, so that the first call after a start is
+//! explained like any other.
 
 use super::state::Session;
 use crate::pairing::paired;
 use octo_protocol::BilledCall;
 
 impl Session {
-    /// Takes up what the ledger says of the last answered call of each model. A call whose message left what the
-    /// model sees (a compaction) says nothing of the next one.
+    /// Restores the state from the ledger row of each model's last answered call. A call whose message is no
+    /// longer in the model's context (because of a compaction) says nothing about the next one.
     pub(super) fn recall(&mut self, lines: &[BilledCall]) {
         for line in lines {
             let place = self.conversation.iter().position(|message| Some(message.id) == line.message);

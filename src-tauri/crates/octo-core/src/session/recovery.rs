@@ -3,7 +3,7 @@
 use octo_protocol::SessionId;
 use octo_workspace::TimeMachine;
 
-/// Ends what an earlier process left half-way in a session whose lease is ours.
+/// Completes work an earlier process left unfinished in a session whose lease this process owns.
 pub(crate) async fn recover(time: &TimeMachine, session: SessionId) {
     let machine = time.clone();
     match tokio::task::spawn_blocking(move || machine.recover(session)).await {
@@ -12,7 +12,7 @@ pub(crate) async fn recover(time: &TimeMachine, session: SessionId) {
                 tracing::warn!(%session, outcome = ?one.outcome, "a restore was interrupted");
             }
         }
-        // The session says so when it is asked to go anywhere.
+        // The session reports this at the next restore.
         Ok(Err(error)) => tracing::error!(%session, %error, "what was interrupted cannot be ended yet"),
         Err(error) => tracing::error!(%session, %error, "ending what was interrupted broke"),
     }

@@ -53,7 +53,7 @@ impl OpenSessions {
     pub(crate) async fn let_idle_rest(&self, idle_after: Duration) {
         let ids: Vec<SessionId> = self.0.lock().await.keys().copied().collect();
         for id in ids {
-            // While this is held nobody can come to hold a session.
+            // While this lock is held no caller can obtain a handle.
             let mut open = self.0.lock().await;
             let Some(handle) = open.get(&id) else { continue };
             if handle.ended.is_cancelled() {
@@ -89,7 +89,7 @@ impl Runtime {
             if handle.is_open() {
                 return Ok(handle.clone());
             }
-            // One that is ending still holds the lease and the session's commands.
+            // An ending actor still has the lease and the session's commands.
             handle.ended().await;
         }
         let opened = SessionHandle::open(Arc::clone(self), id).await;

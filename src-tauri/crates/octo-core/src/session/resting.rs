@@ -1,26 +1,27 @@
-//! Sessions nobody works in any more: their actors end, and what they hold in memory goes. Whoever asks something of one
-//! opens it again, from the store, as after a restart. Without this a process that runs for weeks would hold every
-//! conversation it ever had: each run of a task is one.
+//! Unused sessions: their actors end and their memory is released. The next request to a session opens it again
+//! from the store, as after a restart. Otherwise a process that runs for weeks would keep every conversation it
+//! ever had, and each run of a scheduled task is one.
 
 use super::{Inbox, SessionHandle, state::Session};
 use std::{sync::Arc, time::Duration};
 
-/// So many times what counts as idle a session stays open. By then it is decided what becomes of the provider's cache.
+/// How long a session stays open, as a multiple of the idle time. By then the provider's cache has been dealt
+/// with.
 pub(super) const STAYS: u32 = 10;
-/// How long a session that has nothing to do takes to say so. One that is slower is left for the next time.
+/// Time limit for an unused session to reply. A slower one is left for the next round.
 const QUICK: Duration = Duration::from_millis(100);
 
 /// Whether a session rests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It does, and its actor ends now.
+    /// It rests; its actor ends now.
     Rests,
-    /// It does not.
+    /// It stays open.
     StaysOpen,
 }
 
 impl Session {
-    /// Whether nothing is lost that the store does not have, and nothing goes on.
+    /// Whether the session is idle and everything it contains is in the store.
     pub(super) fn may_rest(&self, unused: Duration, after: Duration) -> Answer {
         let goes_on = self.turn.is_running()
             || self.side.is_some()
@@ -29,20 +30,21 @@ impl Session {
             || self.records.has_work()
             || self.after.is_at_work()
             || self.background.go_on();
-        // What the person allowed for as long as this is open, the page it works in, and a cache that is kept warm.
+        // Budget allowances that last while it is open, its browser tab, and a warm cache.
         let holds = self.budget.is_raised() || self.seat.was_used() || self.warmth.warm_card().is_some();
         if unused < after || goes_on || holds { Answer::StaysOpen } else { Answer::Rests }
     }
 }
 
 impl SessionHandle {
-    /// Whether somebody beside the table of open sessions may be about to ask something.
+    /// Whether another owner of a handle, apart from the table of open sessions, may be about to send a
+    /// request.
     pub(super) fn is_held(&self) -> bool {
         Arc::strong_count(&self.line) > 1
     }
 
-    /// Lets the actor end if nothing holds it. Once this returns, one that ends takes no message any more: what would
-    /// be sent to it now would be lost.
+    /// Ends the actor if no other handle exists. After this returns an ending actor takes no messages: a
+    /// message sent now would be lost.
     pub(super) async fn rest(&self, after: Duration) {
         let (reply, mut answer) = tokio::sync::oneshot::channel();
         if self.inbox.send(Inbox::Rest(after, reply)).is_err() {
@@ -50,7 +52,7 @@ impl SessionHandle {
         }
         let said = match tokio::time::timeout(QUICK, &mut answer).await {
             Ok(said) => said.ok(),
-            // A busy one goes on with what it does, unless it has answered just now.
+            // A busy session continues, unless it has just answered.
             Err(_) => {
                 answer.close();
                 answer.try_recv().ok()

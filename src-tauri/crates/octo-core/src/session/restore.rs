@@ -1,4 +1,4 @@
-//! Opening a stored session, and going on with a turn that a crash or a shutdown left open.
+//! Opens a stored session and resumes a turn that a crash or a shutdown left open.
 
 use super::{
     Runtime,
@@ -40,7 +40,7 @@ use std::{
 };
 
 impl Session {
-    /// Loads a session, takes its lease and goes on with its open turn.
+    /// Loads a session, takes its lease and resumes its open turn.
     pub(super) async fn load(
         runtime: Arc<Runtime>,
         id: SessionId,
@@ -52,12 +52,12 @@ impl Session {
         if let LeaseOutcome::HeldBy(_) = outcome {
             return Err(ApiError::new("session.in_use").code(ErrorCode::InUse));
         }
-        // Whoever was in the middle of something here is dead now.
+        // The process that was working here before has died.
         recover(&runtime.services.time, id).await;
         let stored = runtime.base.store.read(move |reader| reader.resume(id)).await?;
         let stored =
             stored.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
-        // What it shares with its parent, for a sub-agent.
+        // The session it shares state with, for a sub-agent.
         let root = stored.fork.as_ref().map_or(id, |fork| fork.origin.session);
         let ancestors = runtime.base.store.read(move |reader| reader.ancestors(id)).await?;
         let parent = runtime.forks.take(id);
@@ -112,12 +112,12 @@ impl Session {
                 .go_on_with(turn, stored.questions, stored.retry.is_some(), stored.budget.is_some())
                 .await?;
         }
-        // A turn that was being stopped ended just now: its task ends with it, before anything else is asked.
+        // A turn that was being stopped ended just now: its step ends before any other request.
         session.settle_task();
         Ok(session)
     }
 
-    /// Goes on with a turn that had not ended.
+    /// Resumes an unfinished turn.
     async fn go_on_with(
         &mut self,
         stored: StoredTurn,
@@ -130,7 +130,7 @@ impl Session {
             step.event(Event::RetryStarted);
         }
         if was_over_budget {
-            // It is looked at again before anything is sent.
+            // The budget is checked again before anything is sent.
             step.event(Event::BudgetAnswered);
         }
         if let Some(open) = stored.open_message {
@@ -176,7 +176,7 @@ impl Session {
         self.finish(step).await
     }
 
-    /// A message that was still streaming ends where it was cut; one with nothing in it is taken back.
+    /// Ends a message that was still streaming where it was cut; an empty one is removed.
     fn close_cut_message(&mut self, open: MessageId, step: &mut Step) {
         if self.conversation.ends_empty(open) {
             self.conversation.take_back(open);
@@ -189,7 +189,7 @@ impl Session {
         }
         step.event(Event::MessageEnded { message: open, end: MessageEnd::Cut, usage: None });
         if self.conversation.ends_without_calls(open) {
-            // It never was part of a request, and a request must not end with the model's own words.
+            // It was never part of a request, and a request must not end with the model's own words.
             self.conversation.take_back(open);
             step.change(Change::OutOfContext(open));
         }
@@ -205,14 +205,14 @@ impl Session {
     }
 }
 
-/// Whether a session left open by an earlier process of this kind is gone on with at the start.
+/// Returns the sources of sessions that a process of this kind resumes at its start.
 pub(crate) fn resumes_at_start(own: Source) -> &'static [Source] {
     match own {
-        // Sub-agents are ended then: nobody waits for them any more.
+        // Sub-agents are then ended, as no parent waits for them.
         Source::Window | Source::Demo | Source::SubAgent | Source::Task | Source::Chat => {
             &[Source::SubAgent, Source::Window, Source::Demo, Source::Task, Source::Chat]
         }
-        // A run that a process of either kind began goes on in the next of either.
+        // A run begun by a process of either kind resumes in the next process of either kind.
         Source::Headless => &[Source::SubAgent, Source::Headless, Source::Task],
     }
 }

@@ -8,7 +8,7 @@ use octo_protocol::Delta;
 use std::sync::Arc;
 use tokio::sync::broadcast;
 
-/// Deltas a slow subscription may fall behind before it gets a snapshot instead.
+/// Number of deltas a slow subscription may fall behind before it gets a snapshot.
 const DELTAS: usize = 4_096;
 
 /// What session actors run on.
@@ -17,17 +17,17 @@ pub(crate) struct Runtime {
     pub services: Arc<Services>,
     /// The sessions whose actor runs.
     pub open: OpenSessions,
-    /// What runs in this process.
+    /// The running work of this process.
     pub board: Board,
-    /// How many turns work at once.
+    /// The turn limiter.
     pub admission: Admission,
-    /// Sub-agents, and the skills they work by.
+    /// Sub-agents, and the skills they use.
     pub forks: SubAgentPool,
     /// Sessions that cannot be stored.
     pub troubles: Troubles,
     /// What streams.
     pub deltas: broadcast::Sender<Arc<Delta>>,
-    /// Whether the machine slept.
+    /// Signals that the machine slept.
     pub waking: Waking,
 }
 

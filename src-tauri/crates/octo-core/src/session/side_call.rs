@@ -1,4 +1,4 @@
-//! Calls beside the conversation: their answers are not messages. One at a time, and any new work ends it.
+//! Side calls: model calls whose answers are not messages. One at a time, and any new work ends it.
 
 use super::{
     Report,
@@ -20,26 +20,26 @@ use octo_protocol::{
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// A call beside the conversation.
+/// A running side call.
 pub(crate) struct SideCall {
     id: MessageId,
     cancel: CancellationToken,
-    /// None once it is over and its line is in the ledger.
+    /// `None` once it has ended and its ledger row is written.
     meter: Option<Meter>,
     aim: Aim,
 }
 
-/// What a side call is for.
+/// The purpose of a side call.
 pub(super) enum Aim {
-    /// Summing up earlier messages.
+    /// Summarising earlier messages.
     Compaction(Box<Compacting>),
     /// Keeping the cache alive.
     Warmth,
-    /// Guessing what the person says after this turn.
+    /// Guessing the person's next message after this turn.
     Suggestion(TurnId),
 }
 
-/// A side call's job reports.
+/// A report of a side call's job.
 pub(crate) struct SideProgress {
     id: MessageId,
     what: What,
@@ -52,10 +52,10 @@ enum What {
     Ended(Result<SideAnswer, ProviderError>),
 }
 
-/// What a model answered beside the conversation.
+/// The model's answer to a side call.
 pub(super) struct SideAnswer {
     text: String,
-    /// How many tools it called. None of them runs.
+    /// Number of tool calls in it. None of them runs.
     calls: usize,
     finish: FinishReason,
 }
@@ -73,7 +73,7 @@ impl SideAnswer {
 impl Session {
     /// Begins a side call, once the step is stored.
     ///
-    /// It is made after a pause, which is part of it: what ends the call ends that.
+    /// It starts after a pause, which is part of it: ending the call also ends the pause.
     pub(super) fn call_beside(
         &mut self,
         aim: Aim,
@@ -94,15 +94,15 @@ impl Session {
         step.job(move |session| session.spawn_beside(id, request, pause, cancel));
     }
 
-    /// Guesses the person's next message after a turn. Only a light model is asked: the guess is not worth the price
-    /// of another, and nothing beyond a budget.
+    /// Guesses the person's next message after a turn. Uses only a light model, since the guess is not worth
+    /// the price of another, and never exceeds a budget.
     pub(super) async fn suggest(&mut self, turn: TurnId) -> Result<(), ApiError> {
         let settings = self.runtime.base.preferences();
         let wanted = settings.suggestions == Switch::On && self.info.source == Source::Window;
         let (true, Some(model)) = (wanted && !self.turn.is_running(), settings.light_model) else {
             return Ok(());
         };
-        // What cannot be looked up now is not worth ending a session for.
+        // A failed lookup is not worth ending a session for.
         let Ok(false) = self.is_over_budget().await else { return Ok(()) };
         let todos = self.todos();
         let Some(question) = suggestion::question(&self.conversation, &todos) else { return Ok(()) };
@@ -173,7 +173,7 @@ impl Session {
         });
     }
 
-    /// A side call's job reported. One that was ended meanwhile is heard no more.
+    /// Takes a report of a side call's job. Reports of an ended call are ignored.
     pub(super) async fn side_progressed(&mut self, progress: SideProgress) -> Result<(), ApiError> {
         let Some(side) = self.side.as_mut().filter(|side| side.id == progress.id) else { return Ok(()) };
         let Some(meter) = &mut side.meter else { return Ok(()) };
@@ -204,7 +204,7 @@ impl Session {
         match self.side.take().map(|side| side.aim) {
             Some(Aim::Compaction(compacting)) => self.compaction_answered(compacting, answer, &mut step),
             Some(Aim::Warmth) => self.refreshed(answer.is_ok()),
-            // A guess that fails is no loss.
+            // A failed guess is no loss.
             Some(Aim::Suggestion(turn)) => {
                 let guess = answer.ok().and_then(|answer| suggestion::read(&answer.text));
                 if let Some(text) = guess {

@@ -1,8 +1,8 @@
-//! Commands that stand in a skill's instructions (`` !`git status` ``), run before the model reads them.
+//! Commands embedded in a skill's instructions (`` !`git status` ``), run before the model reads them.
 //!
-//! Only what the policy knows to look and change nothing, at nothing that is closed, runs here, and nothing in a mode that
-//! asks about every command: nobody is asked for what a text holds, and no mode vouches for it. Everything else is left
-//! to the model, whose terminal asks as for any command.
+//! Only commands that the policy knows to be read-only, and that read nothing closed, run here, and none in a
+//! mode that asks about every command: the person is not asked about the contents of a text, and no mode
+//! vouches for it. All other commands are left to the model, whose terminal asks as for any command.
 
 use super::{confined::Fence, ready::facts, state::Session};
 use crate::{
@@ -19,9 +19,9 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How long one command may take.
+/// Time limit of one command.
 const EACH: Duration = Duration::from_secs(10);
-/// How long all of a skill's commands may take together.
+/// Time limit of all commands of a skill together.
 const ALL: Duration = Duration::from_secs(30);
 
 const LEFT: &str =
@@ -30,7 +30,7 @@ const HOOK: &str = "(not run, and do not run it: a hook of the person's forbids 
 const STOPPED: &str = "(not run: the work was stopped)";
 const LATE: &str = "(not run: the commands before it took too long)";
 
-/// Runs what the policy lets run unasked.
+/// Runs the commands the policy allows without asking.
 #[derive(Clone)]
 pub(super) struct PolicyRunner {
     ground: Ground,
@@ -126,7 +126,7 @@ impl CallRunner {
         let cancel = self.cancel.child_token();
         let run = Run {
             call: self.call,
-            // Where it goes and what it sets is nothing for the session's next command.
+            // In a subshell: its directory and variables must not affect the session's next command.
             command: format!("(\n{line}\n)"),
             folder: ground.folder.clone(),
             cwd: Some(ground.folder.clone()),
@@ -146,7 +146,7 @@ impl CallRunner {
                 running.await?
             }
         };
-        // One that waits for input waits for nobody.
+        // A command that waits for input would wait in vain.
         match &report.handle {
             Some(handle) => shell.kill(handle, self.call).await,
             None => Ok(report),
@@ -154,7 +154,7 @@ impl CallRunner {
     }
 }
 
-/// What stands in the instructions: the output, and how it ended unless that was well.
+/// Returns the text for the instructions: the output, and the status unless it succeeded.
 fn words(report: &Report) -> String {
     let output = report.output_model.trim_end();
     let end = match report.state {

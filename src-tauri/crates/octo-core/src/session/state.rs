@@ -52,7 +52,7 @@ pub(crate) struct Session {
     pub(super) turn: CurrentTurn,
     pub(super) warmth: Warmth,
     pub(super) compaction: Compaction,
-    /// The call beside the conversation, if one runs.
+    /// The running side call, if any.
     pub(super) side: Option<SideCall>,
     pub(super) budget: Budget,
     pub(super) fallback: Fallback,
@@ -80,20 +80,20 @@ impl Session {
         format!("session/{}", self.root())
     }
 
-    /// A message of Octo's own making.
+    /// Creates a message made by Octo.
     pub(super) fn message(&self, turn: TurnId, role: Role, origin: Origin, blocks: Vec<Block>) -> Message {
         let meta = Meta { origin, at: now(), model: None, usage: None, end: None, via: None };
         Message { id: MessageId::new(), turn, role, blocks, meta }
     }
 
-    /// Adds a whole message to the transcript and to what the model sees.
+    /// Adds a complete message to the transcript and to the model's context.
     pub(super) fn add_message(&mut self, message: Message, step: &mut Step) {
         step.event(Event::MessageAdded { message: message.clone() });
         step.change(Change::IntoContext(message.id));
         self.conversation.add(message);
     }
 
-    /// Whether this session's model calls are counted: the demo's are no model calls.
+    /// Whether this session's model calls are counted; the demo makes no real calls.
     pub(super) fn is_counted(&self) -> bool {
         self.info.source != Source::Demo
     }
@@ -111,9 +111,9 @@ impl Session {
         }
     }
 
-    /// Ends what runs without ending the turn: the next start goes on with it.
+    /// Ends running work without ending the turn: the next start resumes it.
     pub(super) async fn let_go(&mut self, retry: StoreRetry) {
-        // A turn that was being stopped ends here: the next start must not go on with it.
+        // A turn that was being stopped ends here: the next start must not resume it.
         if self.turn.is_stopping()
             && let Err(error) = self.end_stopping(Step::retried(retry)).await
         {
@@ -129,7 +129,7 @@ impl Session {
         let (id, token) = (self.id(), self.runtime.base.lease.token.clone());
         let released = self.runtime.base.store.write(move |tx| tx.release_lease(id, &token)).await;
         if let Err(error) = released {
-            // A lease that stays is found dead by the next start.
+            // The next start recognises a remaining lease as dead.
             tracing::warn!(session = %id, %error, "lease not released");
         }
     }

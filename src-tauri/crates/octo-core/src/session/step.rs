@@ -7,7 +7,7 @@ use octo_protocol::{
 use octo_store::{StoreError, Tx};
 use std::{sync::Arc, time::Duration};
 
-/// The first wait before what could not be stored is tried again; it doubles up to [`LONGEST_WAIT`].
+/// First delay before a failed store operation is retried; it doubles up to [`LONGEST_WAIT`].
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 /// The longest wait: soon enough for a person who just made room.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -20,7 +20,7 @@ pub(super) struct Step {
     retry: StoreRetry,
 }
 
-/// Something to start once a step is stored.
+/// A job to start once a step is stored.
 type Job = Box<dyn FnOnce(&mut Session) + Send>;
 
 /// Whether a step that cannot be stored now is tried again.
@@ -38,15 +38,15 @@ pub(super) enum StoreRetry {
 pub(crate) enum Change {
     /// An event of the session, projected onto the tables by the store.
     Event(Event),
-    /// The message is part of what the model sees.
+    /// Makes the message part of the model's context.
     IntoContext(MessageId),
-    /// What the model sees is replaced by these messages.
+    /// Replaces the model's context with these messages.
     NewContext(Vec<MessageId>),
-    /// The message no longer is.
+    /// Removes the message from the model's context.
     OutOfContext(MessageId),
     /// A call's result, before the message that carries it.
     Result(ToolResult),
-    /// A standing permission, for the folder or for this session.
+    /// A permanent permission, for the folder or for this session.
     Rule { scope: String, rule: Rule },
     /// The inbound message of a chat service is handled.
     InboundHandled(i64),
@@ -169,7 +169,7 @@ impl Session {
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
                 () = self.actor.stop().closing() => return Err(error),
-                // Taken when this is stored; until then nothing more must happen.
+                // The stop is taken when this is stored; nothing more may happen before that.
                 () = self.actor.stop().pressed(), if !is_cancelled => self.cancel_turn(),
             }
             wait = (wait * 2).min(LONGEST_WAIT);

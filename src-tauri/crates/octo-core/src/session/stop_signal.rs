@@ -23,7 +23,7 @@ impl StopSignal {
 
     /// Waits until a stop is requested and not taken yet.
     pub(super) async fn pressed(&self) {
-        // The sender is ours, so the wait ends with a stop alone.
+        // `self` owns the sender, so only a stop ends the wait.
         let mut stops = self.stops.subscribe();
         let _ours = stops.wait_for(|stops| *stops > 0).await;
     }

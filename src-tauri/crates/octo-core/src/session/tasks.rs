@@ -1,9 +1,9 @@
-//! The task of a turn: what the turn does to files is recorded as one step of the time machine.
+//! A turn's step of the time machine: all file changes of a turn are recorded as one step.
 //!
-//! It begins with the first call that may change something, or when the turn ends. A command that may change something
-//! is enclosed by two looks at the session's folder; the second happens beside the conversation, and so does the end of
-//! the task, which waits for it. The next turn may begin meanwhile: its first change waits until the task before it
-//! ended, so tasks are in the order of their turns.
+//! It begins with the first call that may change something, or when the turn ends. A command that may change
+//! something is enclosed by two scans of the session's folder; the second runs in parallel with the
+//! conversation, and so does the end of the step, which waits for it. The next turn may begin meanwhile: its
+//! first change waits until the previous step has ended, so steps are in the order of their turns.
 
 use super::{
     Report,
@@ -20,13 +20,14 @@ use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 use tokio::sync::OnceCell;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-/// How often what a command changed is looked for before the next command's look has to find it.
+/// How many scans for a command's changes are tried before they are left to the scan before the next command.
 const LOOKS: u32 = 3;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
-/// How long the end of a session waits for what its commands changed to be recorded; the next start does it otherwise.
+/// How long the end of a session waits until its commands' changes are recorded; otherwise the next start
+/// records them.
 const LAST_LOOK: Duration = Duration::from_secs(5);
 
-/// The task of a turn. Clones are one.
+/// A turn's step. Clones share it.
 #[derive(Clone)]
 pub(super) struct TurnTask {
     machine: TimeMachine,
@@ -34,9 +35,9 @@ pub(super) struct TurnTask {
     turn: TurnId,
     folder: PathBuf,
     begun: Arc<OnceCell<TaskId>>,
-    /// Cancelled once the tasks before this one ended.
+    /// Cancelled once the earlier steps have ended.
     before: CancellationToken,
-    /// What its tools may ask of the tree.
+    /// Access to the tree for its tools.
     tools: Tasks,
 }
 
@@ -53,7 +54,7 @@ pub(super) struct TurnRecords {
     settled: Option<CancellationToken>,
 }
 
-/// What has to be over before files are put back.
+/// Work that must end before files are restored.
 #[derive(Clone)]
 pub(super) struct Loose {
     looking: TaskTracker,
@@ -61,12 +62,12 @@ pub(super) struct Loose {
 }
 
 impl TurnRecords {
-    /// Of a sub-agent: its parent's task waits for what its commands changed.
+    /// For a sub-agent: its parent's step waits for the changes of its commands.
     pub(super) fn beside(looking: TaskTracker) -> Self {
         Self { looking, ..Self::default() }
     }
 
-    /// Where what ended commands changed is looked for.
+    /// Returns the tracker of scans for ended commands.
     pub(super) fn looking(&self) -> TaskTracker {
         self.looking.clone()
     }
@@ -81,7 +82,7 @@ impl TurnRecords {
         !self.running.is_empty()
     }
 
-    /// What has to be over before files are put back.
+    /// Returns the work that must end before files are restored.
     pub(super) fn loose(&self) -> Loose {
         Loose { looking: self.looking.clone(), settled: self.settled.clone() }
     }
@@ -94,7 +95,7 @@ impl TurnRecords {
     /// A command ended: what it changed is looked for.
     fn look_after(&self, machine: TimeMachine, session: SessionId, watched: RunningCommand) {
         self.looking.spawn_blocking(move || {
-            // A file that changes while it is read, a folder that is gone for a moment: looked at again.
+            // The file changed while it was read, or the folder vanished for a moment: scan again.
             for attempt in 0..LOOKS {
                 match machine.after_command(&watched) {
                     Ok(_) => return,
@@ -107,13 +108,13 @@ impl TurnRecords {
 }
 
 impl Loose {
-    /// Waits until what ended commands changed is recorded.
+    /// Waits until the changes of ended commands are recorded.
     async fn looked(&self) {
         self.looking.close();
         self.looking.wait().await;
     }
 
-    /// Waits until that is so, and the last turn's task has ended.
+    /// Waits until that is done and the last turn's step has ended.
     pub(super) async fn over(&self) {
         self.looked().await;
         if let Some(settled) = &self.settled {
@@ -122,7 +123,7 @@ impl Loose {
     }
 }
 
-/// A turn's task that is to end.
+/// A turn's step that is about to end.
 pub(super) struct Ending {
     task: TurnTask,
     summary: String,
@@ -147,7 +148,7 @@ impl TurnTask {
         self.tools.clone()
     }
 
-    /// The task, begun if it was not yet.
+    /// Returns the step, beginning it if necessary.
     async fn begun(&self, summary: String) -> Result<TaskId, ApiError> {
         let begin = || async {
             self.before.cancelled().await;
@@ -158,7 +159,8 @@ impl TurnTask {
         self.begun.get_or_try_init(begin).await.copied()
     }
 
-    /// What has to be recorded before a call may run. A call that could not be undone for lack of it does not run.
+    /// Records the state a call needs before it may run. A call that could not be undone because this failed
+    /// does not run.
     pub(super) async fn before(
         &self,
         effects: &Effects,
@@ -191,7 +193,7 @@ impl TurnTask {
     }
 }
 
-/// The handle of a command that goes on after its call.
+/// Returns the handle of a command that continues after its call.
 pub(super) fn goes_on(outcome: &Result<ToolOutput, ToolError>) -> Option<String> {
     match outcome {
         Ok(ToolOutput { view: ToolView::Command(view), .. }) => match view.state {
@@ -217,7 +219,7 @@ impl Session {
         self.turn.id().map(|turn| self.conversation.turns_asking(turn)).unwrap_or_default()
     }
 
-    /// A call's command is over, or goes on in the background.
+    /// Records that a call's command has ended or continues in the background.
     pub(super) fn command_returned(&mut self, watched: RunningCommand, handle: Option<String>) {
         match handle.filter(|handle| self.background.is_running(handle)) {
             Some(handle) => {
@@ -227,7 +229,7 @@ impl Session {
         }
     }
 
-    /// A command in the background ended.
+    /// Records the end of a background command.
     pub(super) fn command_over(&mut self, handle: &str) {
         if let Some(watched) = self.records.running.remove(handle) {
             self.look_after(watched);
@@ -238,8 +240,8 @@ impl Session {
         self.records.look_after(self.runtime.services.time.clone(), self.id(), watched);
     }
 
-    /// The session ends, and with it its commands: what they changed is recorded now, so that nothing the person does
-    /// afterwards is taken for theirs.
+    /// Records the changes of the commands that end with the session, so that later changes by the person are
+    /// not attributed to them.
     pub(super) async fn record_last(&mut self) {
         for (_handle, watched) in std::mem::take(&mut self.records.running) {
             self.look_after(watched);
@@ -250,17 +252,17 @@ impl Session {
         }
     }
 
-    /// The turn is over: its task ends next.
+    /// Marks the turn's step as ending next.
     pub(super) fn task_ends(&mut self, task: TurnTask) {
         if self.sub_agent.is_some() {
-            // It is its parent's, and ends with the parent's turn.
+            // It is the parent's step and ends with the parent's turn.
             return;
         }
         let summary = self.summary_of(task.turn);
         self.records.ending = Some(Ending { task, summary });
     }
 
-    /// Begins to end the task of the turn that has just ended; what its tools asked for follows.
+    /// Begins to end the step of the turn that has just ended; the restores its tools requested follow.
     pub(super) fn settle_task(&mut self) {
         let Some(Ending { task, summary }) = self.records.ending.take() else { return };
         let loose = self.records.loose();
@@ -272,7 +274,7 @@ impl Session {
                 TaskWish::Undo { task, to } => Target::Undone { task, to },
                 TaskWish::Go { to } => Target::Task(to),
             };
-            // Nothing may begin before it is gone to; what asked for it stays visible to the model.
+            // Nothing may begin before the restore; the turns that asked for it stay visible to the model.
             let kept = self.conversation.turns_asking(task.turn);
             self.set_out(target, Extent::Everything { kept }, Vec::new(), Asked::Tool);
         }
@@ -285,7 +287,7 @@ impl Session {
                 beside(move || machine.end_task(id)).await
             };
             if let Err(error) = ended.await {
-                // It is ended before the next one begins.
+                // The step is ended before the next one begins.
                 tracing::warn!(%session, %error, "a task was not ended");
             }
             drop(settled);
@@ -302,14 +304,14 @@ impl Session {
     }
 }
 
-/// Of what ended long ago.
+/// Returns a signal that has already fired.
 fn over() -> CancellationToken {
     let over = CancellationToken::new();
     over.cancel();
     over
 }
 
-/// Work of the time machine, beside the async threads.
+/// Runs work of the time machine off the async threads.
 pub(super) async fn beside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, TimeError> + Send + 'static,
 ) -> Result<T, ApiError> {

@@ -1,12 +1,12 @@
-//! What the model is told about calls that did not simply run. Part of what is sent: the words are frozen
-//! into sessions once said, so they never hold anything dynamic.
+//! Texts for the model about calls that did not simply run. Part of the request: once sent, the words are
+//! frozen into sessions, so they never contain anything dynamic.
 
 use crate::turn::Settle;
 use octo_protocol::{CallStatus, Refusal};
 use octo_tools::SkillWish;
 use std::path::Path;
 
-/// Status and words of a call that gets its result without having run to its end.
+/// Returns status and text of a call that gets its result without having run to its end.
 pub(super) fn settled(how: Settle) -> (CallStatus, &'static str) {
     match how {
         Settle::Stopped => {
@@ -43,15 +43,15 @@ pub(super) const STOPPED: &str =
 pub(super) const STOP_OVERDUE: &str =
     "Stopped by the person. The call did not end in time and was given up; its effect is unknown.";
 
-/// The result of a call the person allowed, but which would by now do something else.
+/// The result of an allowed call whose effect would have changed by now.
 pub(super) const CHANGED: &str =
     "Not run: what this call would touch changed since the person was asked. Make the call again.";
 
-/// The result of a call that an earlier mode let through and the present one does not.
+/// The result of a call that an earlier mode allowed and the present one does not.
 pub(super) const MODE_CHANGED: &str =
     "Not run: the person changed the mode before this call began. Make the call again; they will be asked.";
 
-/// The result of a call that is refused, with what a hook said about it.
+/// Returns the result of a denied call, with the hook's reason.
 pub(super) fn refused_with(why: Refusal, part: Option<&str>) -> String {
     match (why, part) {
         (Refusal::Hook, Some(said)) => format!("{} It said: {said}", refused(why)),
@@ -60,7 +60,7 @@ pub(super) fn refused_with(why: Refusal, part: Option<&str>) -> String {
     }
 }
 
-/// The result of a call that is refused whatever the mode and the rules.
+/// Returns the result of a call that is denied whatever the mode and the rules.
 fn refused(why: Refusal) -> &'static str {
     match why {
         Refusal::Wipes => {
@@ -93,7 +93,7 @@ fn refused(why: Refusal) -> &'static str {
     }
 }
 
-/// The result of a declined call.
+/// Returns the result of a declined call.
 pub(super) fn declined(reason: Option<&str>) -> String {
     match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("Declined: nothing was done. The person says: {reason}"),
@@ -101,7 +101,7 @@ pub(super) fn declined(reason: Option<&str>) -> String {
     }
 }
 
-/// The result of a question the person did not want to answer.
+/// Returns the result of a question the person did not want to answer.
 pub(super) fn unanswered(reason: Option<&str>) -> String {
     match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
         Some(reason) => format!("The person did not choose. They say: {reason}"),
@@ -109,19 +109,19 @@ pub(super) fn unanswered(reason: Option<&str>) -> String {
     }
 }
 
-/// Told after an answer that reached the output limit.
+/// Sent after an answer that reached the output limit.
 pub(super) const TRUNCATED: &str = "Your last message reached the output limit and was cut off. Go on from where it ended, in smaller steps: write long files in parts, keep each call's arguments short.";
 
-/// Told when the person lets a stopped or failed turn go on.
+/// Sent when the person resumes a stopped or failed turn.
 pub(super) const GO_ON: &str =
     "The work was interrupted here. The person asks you to go on from where you were.";
 
-/// Before a skill's instructions, in the result of the call that asked for them.
+/// Returns the text before a skill's instructions, in the result of the call that asked for them.
 pub(super) fn skill_loaded(name: &str) -> String {
     format!("Instructions of the skill {name}. Follow them now for the task you invoked it with.\n\n")
 }
 
-/// Behind a message that calls a skill and was sent while a turn ran.
+/// Returns the text after a message that calls a skill and was sent while a turn was running.
 pub(super) fn skill_called(wish: &SkillWish) -> String {
     let task = if wish.task.is_empty() {
         "no task of its own".to_owned()
@@ -134,7 +134,7 @@ pub(super) fn skill_called(wish: &SkillWish) -> String {
     )
 }
 
-/// Behind instructions that were too long.
+/// Returns the text after instructions that were too long.
 pub(super) fn skill_cut(whole: Option<&Path>) -> String {
     match whole {
         Some(path) => format!("\n\n[Cut here. The whole is in {}; read on there.]", path.display()),

@@ -1,7 +1,7 @@
 //! Drives the turn machine: begins turns, performs its actions, ends turns.
 //!
-//! One step is: feed an input, turn the actions into changes and jobs, store the changes in one
-//! transaction, and only then start the jobs. So "call started" is always stored before its effect begins.
+//! One step is: feed an input, turn the actions into changes and jobs, store the changes in one transaction,
+//! and only then start the jobs. So "call started" is always stored before its effect begins.
 
 use super::{
     Report,
@@ -24,20 +24,20 @@ use octo_protocol::{
 };
 use std::time::Duration;
 
-/// How long a stopped call may take to end before it is given up. The promise is three seconds in all.
+/// How long a stopped call may take to end before it is given up. Stop promises three seconds in total.
 const STOP_PATIENCE: Duration = Duration::from_millis(2_500);
 
-/// Why a turn begins.
+/// The cause of a turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Began {
-    /// The person said something.
+    /// A message of the person.
     ByThePerson,
-    /// Commands in the background ended.
+    /// The end of background commands.
     ByItself,
 }
 
 impl Session {
-    /// Begins a turn with a message of the person, what waited in the queue before it.
+    /// Begins a turn with a message of the person, preceded by the queued messages.
     pub(super) async fn begin_turn(&mut self, said: UserMessage) -> Result<(), ApiError> {
         let turn = TurnId::new();
         let mut step = Step::once();
@@ -60,7 +60,7 @@ impl Session {
         self.feed_with(Input::Begin, step).await
     }
 
-    /// Begins a turn that goes on from where the last one was stopped or failed.
+    /// Begins a turn that continues from where the last one was stopped or failed.
     pub(super) async fn go_on(&mut self) -> Result<(), ApiError> {
         if self.turn.is_running() {
             return Err(ApiError::new("session.running"));
@@ -80,7 +80,7 @@ impl Session {
         let waits = !self.queue.is_empty();
         if role == Role::Assistant && !has_calls {
             if was_cut {
-                // It never was part of a request: without it the model answers anew.
+                // It was never part of a request: without it the model answers again.
                 self.conversation.take_back(id);
                 step.change(Change::OutOfContext(id));
             } else if !waits {
@@ -95,9 +95,9 @@ impl Session {
 
     pub(super) fn open_turn(&mut self, turn: TurnId, began: Began, step: &mut Step) {
         self.background.turn_began(began);
-        // A new task, however it begins: what was granted to the one before is over.
+        // New work, however it begins: the grants to the previous work expire.
         self.grants.begin_turn();
-        // What goes on beside the conversation between turns gives way to the turn.
+        // Side calls between turns give way to the turn.
         self.end_side_call(step);
         self.compaction.cancel();
         self.warmth.end_pause();
@@ -111,7 +111,7 @@ impl Session {
         step.change(self.head());
     }
 
-    /// Feeds an input to the machine and carries out what it says, with changes that belong into the same
+    /// Feeds an input to the machine and performs its actions, together with changes that belong to the same
     /// transaction.
     pub(super) async fn feed_with(&mut self, input: Input, mut step: Step) -> Result<(), ApiError> {
         self.feed(input, &mut step);
@@ -147,7 +147,7 @@ impl Session {
         }
     }
 
-    /// All calls have results: they become one message, in the order of the calls.
+    /// Combines the results of all calls into one message, in the order of the calls.
     fn close_batch(&mut self, step: &mut Step) {
         let Some(running) = self.turn.get_mut() else { return };
         let (turn, blocks) = (running.id(), running.batch.take_results());
@@ -155,15 +155,15 @@ impl Session {
         self.add_message(message, step);
     }
 
-    /// Puts what waits into the conversation: the ends of commands, then the person's messages, one each, in their
-    /// order.
+    /// Moves the waiting items into the conversation: the ends of commands, then the person's messages, one
+    /// each, in their order.
     pub(super) fn drain_queue(&mut self, turn: TurnId, step: &mut Step) {
         self.tell_ends(turn, step);
         if self.queue.is_empty() {
             return;
         }
         for Queued { mut blocks, via, .. } in self.queue.take() {
-            // A call cannot be put between those of the model: it is told to make it.
+            // A call cannot be inserted between those of the model, so a text asks the model to make it.
             let wish = self.shelf.as_ref().and_then(|shelf| shelf.wish_in(&blocks, &self.info.profile));
             blocks.extend(
                 wish.filter(|_| self.sub_agent.is_none())
@@ -181,8 +181,8 @@ impl Session {
         self.add_person_message(turn, said.into_blocks(), service, step);
     }
 
-    /// Adds the person's message, told about the surroundings if they changed, and names the session by
-    /// its first one.
+    /// Adds the person's message, with a notice of the surroundings if they changed, and names the session
+    /// after its first message.
     fn add_person_message(
         &mut self,
         turn: TurnId,
@@ -210,7 +210,7 @@ impl Session {
         self.add_message(message, step);
     }
 
-    /// What the model is told of skills that came since it was told of skills last.
+    /// Returns the notice of skills added since the model's last notice of skills.
     fn new_skills(&self) -> Option<Block> {
         let shelf = self.shelf.as_ref().filter(|_| self.sub_agent.is_none())?;
         let told = std::iter::once(self.prefix.system()).chain(self.conversation.skill_notices());
@@ -218,7 +218,7 @@ impl Session {
         Some(Block::Notice { kind: NoticeKind::NewSkills, text })
     }
 
-    /// What the model is told of date, model and folder.
+    /// Returns the notice of date, model and folder.
     pub(super) fn surroundings_notice(&self) -> Block {
         let model = self.info.model.and_then(|id| self.runtime.services.models.vendor_name(id));
         Surroundings::now(model, self.info.folder.clone()).notice()
@@ -260,7 +260,7 @@ impl Session {
         let (turn, finished) = running.end(end, at, self.summary_of(id));
         step.event(Event::TurnEnded { turn: turn.clone() });
         self.task_ends(task);
-        // What a sub-agent finished is a step of its parent's turn.
+        // The finished work of a sub-agent is part of its parent's turn.
         if self.sub_agent.is_none() {
             step.job(move |session| session.hear_hooks_at_end(turn));
         }
@@ -276,7 +276,8 @@ impl Session {
         step.change(self.head());
     }
 
-    /// The person pressed Stop. Nothing running is no fault: the turn may just have ended.
+    /// Stops the turn at the person's request. It is not an error if none is running: the turn may just have
+    /// ended.
     pub(super) async fn stop(&mut self) -> Result<(), ApiError> {
         self.after.stop();
         let Some(turn) = self.turn.id() else {
@@ -287,23 +288,23 @@ impl Session {
         if self.turn.is_stopping() {
             return Ok(());
         }
-        // Everything that runs ends now, also when there is no room to store that it does.
+        // Everything running ends now, even if there is no room to store that.
         self.cancel_turn();
         let report = self.reporter();
         tokio::spawn(async move {
             tokio::time::sleep(STOP_PATIENCE).await;
             report.send(Report::StopOverdue(turn));
         });
-        // Stored before anything ends, so that no crash brings the turn back.
+        // Stored before anything ends, so that no crash revives the turn.
         self.feed_with(Input::Stop, Step::default().with(Event::TurnStopping { turn })).await
     }
 
-    /// Gives up what did not end in time after Stop.
+    /// Gives up everything that did not end in time after Stop.
     pub(super) async fn give_up_stopping(&mut self, turn: TurnId) -> Result<(), ApiError> {
         if self.turn.is(turn) { self.end_stopping(Step::default()).await } else { Ok(()) }
     }
 
-    /// Ends a turn that is being stopped, whatever still runs of it.
+    /// Ends a turn that is being stopped, even if parts of it still run.
     pub(super) async fn end_stopping(&mut self, mut step: Step) -> Result<(), ApiError> {
         self.abandon_calls(&mut step);
         self.abandon_model(&mut step);

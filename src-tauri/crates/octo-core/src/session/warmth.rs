@@ -18,17 +18,17 @@ pub(super) struct Warmth {
     seen: Seen,
 }
 
-/// A pause of the person's.
+/// A pause of the person.
 #[derive(Default)]
 struct Pause {
-    /// Tells the present pause from earlier ones.
+    /// Distinguishes the present pause from earlier ones.
     number: u64,
     refreshes: u32,
-    /// When the last request that used the cache began.
+    /// The start of the last request that used the cache.
     used_at: Option<Moment>,
 }
 
-/// A moment, by the clock that never jumps and by the one that goes on while the machine sleeps.
+/// A moment on two clocks: a monotonic clock and one counting the machine's sleep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment(Instant, Millis);
 
@@ -87,12 +87,12 @@ impl Warmth {
         self.cache_used();
     }
 
-    /// A request that uses the cache begins.
+    /// Records that a request that uses the cache begins now.
     pub(super) fn cache_used(&mut self) {
         self.cache_used_at(Moment::now());
     }
 
-    /// A request that used the cache began then, or later.
+    /// Records that a request that used the cache began at this moment or later.
     pub(super) fn cache_used_at(&mut self, moment: Moment) {
         self.pause.used_at = Some(moment);
     }

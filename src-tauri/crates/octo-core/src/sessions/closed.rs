@@ -17,12 +17,13 @@ impl Sessions {
         self.change_head(id, move |info| info.title = title).await
     }
 
-    /// Pins a session, or takes the pin away.
+    /// Pins or unpins a session.
     pub(crate) async fn pin(&self, id: SessionId, pinned: bool) -> Result<(), ApiError> {
         self.change_head(id, move |info| info.pinned = pinned).await
     }
 
-    /// The person looks at a session now. One that another Octo works with stays unread until that is done with it.
+    /// Marks a session as read because the person is looking at it. A session in use by another Octo process
+    /// stays unread until that process is done with it.
     pub(crate) async fn mark_read(&self, id: SessionId) -> Result<(), ApiError> {
         let info = self.runtime.base.store.read(move |reader| reader.session(id)).await?;
         let info = info.ok_or_else(|| ApiError::new("session.unknown").code(ErrorCode::UnknownSession))?;
@@ -37,7 +38,7 @@ impl Sessions {
         }
     }
 
-    /// A sub-agent's session goes where its parent goes, and has no line of its own in the list.
+    /// Fails for a sub-agent's session: it belongs to its parent and has no entry in the list.
     pub(crate) async fn must_be_own(&self, id: SessionId) -> Result<(), ApiError> {
         let fork = self.runtime.base.store.read(move |reader| reader.fork(id)).await?;
         match fork {
@@ -46,7 +47,7 @@ impl Sessions {
         }
     }
 
-    /// Ends what the session's sub-agents do and lets go of them.
+    /// Ends the work of the session's sub-agents and releases them.
     async fn rest_forks(&self, id: SessionId) -> Result<(), ApiError> {
         let forks = self.runtime.base.store.read(move |reader| reader.forks(id)).await?;
         for fork in forks {
@@ -80,7 +81,7 @@ impl Sessions {
         }
     }
 
-    /// Stops the session's turn. One that a crash left open is marked, and then ended.
+    /// Stops the session's turn. A turn left open by a crash is marked, and then ended.
     pub(crate) async fn stop(&self, id: SessionId) -> Result<(), ApiError> {
         let (open, handle) = self.running(id).await;
         match handle {
@@ -102,7 +103,7 @@ impl Sessions {
         }
     }
 
-    /// Stops a command that runs in the background. In a session that is not open none does.
+    /// Stops a background command. A closed session has none.
     pub(crate) async fn stop_command(&self, id: SessionId, command: String) -> Result<(), ApiError> {
         let (open, handle) = self.running(id).await;
         drop(open);
@@ -115,7 +116,7 @@ impl Sessions {
         handle.ask(|reply| Ask::StopCommand(command, reply)).await
     }
 
-    /// Stops what runs, then takes the session out of the list.
+    /// Stops running work, then removes the session from the list.
     pub(crate) async fn delete(&self, id: SessionId) -> Result<(), ApiError> {
         self.must_be_own(id).await?;
         let (mut open, mut handle) = self.running(id).await;
@@ -148,14 +149,14 @@ impl Sessions {
         Ok(())
     }
 
-    /// The session's actor if it runs; while the guard is held none is started.
+    /// Returns the session's actor if it runs; none is started while the guard is alive.
     async fn running(&self, id: SessionId) -> (LockedSessions<'_>, Option<SessionHandle>) {
         let open = self.runtime.open.lock().await;
         let handle = open.get(id).cloned();
         match handle {
             Some(handle) if handle.is_open() => (open, Some(handle)),
             Some(handle) => {
-                // One that is ending still holds the lease.
+                // An ending actor still has the lease.
                 handle.ended().await;
                 (open, None)
             }
@@ -163,7 +164,7 @@ impl Sessions {
         }
     }
 
-    /// Changes a session no process works in, in one transaction.
+    /// Changes a session that no process uses, in one transaction.
     async fn in_store(
         &self,
         id: SessionId,

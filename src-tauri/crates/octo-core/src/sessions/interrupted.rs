@@ -6,8 +6,8 @@ use octo_protocol::SessionId;
 use octo_store::{LeaseOutcome, probe};
 
 impl Sessions {
-    /// Ends what an earlier process left half-way, beside everything else: nobody waits for it, and a session that is
-    /// opened meanwhile does its own part first.
+    /// Completes work an earlier process left unfinished, in parallel with everything else: no operation waits
+    /// for it, and a session opened meanwhile completes its own part first.
     pub(crate) fn tend_interrupted(&self) {
         let sessions = self.clone();
         tokio::spawn(async move { sessions.end_unfinished().await });
@@ -29,13 +29,14 @@ impl Sessions {
         }
     }
 
-    /// Ends what was interrupted in one session, under its lease: what a living process is in the middle of is its own.
+    /// Completes interrupted work in one session, under its lease: work in progress belongs to the living
+    /// process that does it.
     async fn end_unfinished_in(&self, session: SessionId) {
-        // A shutdown waits, so that nobody else takes the lease while this goes on.
+        // A shutdown waits, so that no other process takes the lease meanwhile.
         let _mending = self.mending.lock().await;
         {
             let open = self.runtime.open.lock().await;
-            // One that is open has done it already.
+            // An open session has already done so.
             if self.runtime.base.closing.is_cancelled() || open.get(session).is_some() {
                 return;
             }
@@ -52,7 +53,7 @@ impl Sessions {
         }
         recover(&self.runtime.services.time, session).await;
         let open = self.runtime.open.lock().await;
-        // One that was opened meanwhile keeps the lease.
+        // A session opened meanwhile keeps the lease.
         if open.get(session).is_none() {
             let token = self.runtime.base.lease.token.clone();
             let released = self.runtime.base.store.write(move |tx| tx.release_lease(session, &token)).await;

@@ -1,36 +1,37 @@
-//! Other processes on this home: the window and `octo exec` beside it. What they store is shown here, and what a person
-//! wants to end in them is left for them as a wish, which they look for.
+//! Other processes on this home, such as `octo exec` next to the window. Their stored changes are shown here;
+//! requests of the person to end their work are stored for them, and they poll for these.
 
 use super::Sessions;
 use octo_protocol::{ApiError, SessionId};
 use octo_store::{Life, NeighbourWork, StopWish, StoreError, probe};
 use std::{sync::Arc, time::Duration};
 
-/// How long what another process does may stay unseen.
+/// How long another process's changes may stay unseen.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
-/// Whether somebody was asked.
+/// Whether another process received the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     Yes,
-    /// No other process does it, or not any more.
+    /// No other process does this work, or it no longer does.
     Nobody,
 }
 
 impl Sessions {
-    /// Looks what others stored, and for what is wished of this process, for as long as the application runs.
+    /// Polls for changes stored by others and for requests to this process, for as long as the application
+    /// runs.
     pub(crate) fn heed_neighbours(&self) {
         let (weak, closing) = (Arc::downgrade(&self.runtime), self.runtime.base.closing.clone());
         let mending = self.mending.clone();
         tokio::spawn(async move {
-            // Until it was looked through: that something was written is told once.
+            // Kept until it was processed: a write is signalled once.
             let mut written = false;
             loop {
                 tokio::select! {
                     () = closing.cancelled() => return,
                     () = tokio::time::sleep(BETWEEN_LOOKS) => {}
                 }
-                // Not held while it waits: an application that is dropped goes.
+                // Not kept during the wait, so that a dropped application can end.
                 let Some(runtime) = weak.upgrade() else { return };
                 let sessions = Self { runtime, mending: mending.clone() };
                 match sessions.look_beside(&mut written).await {
@@ -59,7 +60,7 @@ impl Sessions {
         for (session, wish) in self.runtime.base.store.write(move |tx| tx.take_stop_wishes(&token)).await? {
             let ended = match wish {
                 StopWish::Turn(turn) if self.runtime.board.is_in(session, turn) => self.stop(session).await,
-                // It ended by itself; what began since is not meant.
+                // The turn ended on its own; a turn begun since is not meant.
                 StopWish::Turn(_) => Ok(()),
                 StopWish::Command(handle) => self.stop_command(session, handle).await,
             };
@@ -70,7 +71,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// The sessions other living processes work in.
+    /// Returns the sessions other living processes work in.
     pub(crate) async fn neighbours(&self) -> Result<Vec<NeighbourWork>, ApiError> {
         let token = self.runtime.base.lease.token.clone();
         let mut works = self.runtime.base.store.read(move |reader| reader.work_of_neighbours(&token)).await?;
@@ -80,12 +81,12 @@ impl Sessions {
         Ok(works)
     }
 
-    /// Has the process that works on a session end its turn.
+    /// Asks the process that works on a session to end its turn.
     pub(crate) async fn wish_turn_over(&self, session: SessionId) -> Result<Asked, ApiError> {
         self.wish(session, |work| work.turn.map(|(turn, ..)| StopWish::Turn(turn))).await
     }
 
-    /// Has the process that works on a session end a command that runs there.
+    /// Asks the process that works on a session to end a command there.
     pub(crate) async fn wish_command_over(
         &self,
         session: SessionId,

@@ -18,7 +18,7 @@ use octo_store::{NewSession, RunRow, StoreError};
 use std::path::PathBuf;
 
 impl Sessions {
-    /// A new session with its first message: one transaction. Its actor then goes on with the begun turn
+    /// Creates a session with its first message in one transaction. Its actor then resumes the begun turn
     /// exactly as after a restart.
     pub(crate) async fn start(
         &self,
@@ -97,7 +97,7 @@ impl Sessions {
         let via = chat.map(|(_, via)| via.service());
         let meta = Meta { origin: Origin::Person, at, model: None, usage: None, end: None, via };
         let message = Message { id: MessageId::new(), turn: turn.id, role: Role::User, blocks: all, meta };
-        // What a slash asks for is the first thing that happens, before any model is asked.
+        // A slash command's skill is the first step, before any model call.
         let call = wish.map(|wish| asked_call(turn.id, &wish));
         let new = NewSession { info: info.clone(), system, toolset: self.runtime.services.toolset_row()? };
         self.runtime.base.paths.scratch(info.id)?;
@@ -120,7 +120,8 @@ impl Sessions {
                 tx.lead_chat(chat, Some(id), 0)?;
                 tx.letter_done(via.message())?;
             }
-            // Ours from the first moment: another process must not take the open turn for one left behind.
+            // This process owns it from the first moment: another one must not take the open turn for an
+            // abandoned one.
             tx.take_lease(id, &holder, octo_store::probe)?;
             tx.emit(Topic::Session { id }, Event::TurnStarted { turn })?;
             let first = message.id;
@@ -138,7 +139,7 @@ impl Sessions {
             self.runtime.services.schedule().limit(info.id, None);
             return Err(error.into());
         }
-        // The session is there, so the client must hear of it: sending again would make a second one.
+        // The session exists, so the client must learn of it: sending again would create a second one.
         if let Err(error) = self.open(info.id).await {
             tracing::error!(session = %info.id, %error, "a new session was stored but not opened");
             self.runtime.troubles.begin(info.id, error, TroubleStage::Ended);
@@ -147,7 +148,7 @@ impl Sessions {
     }
 }
 
-/// What answers in a new session.
+/// The kind of a new session.
 pub(crate) enum Kind {
     Model {
         model: ModelId,
@@ -156,14 +157,14 @@ pub(crate) enum Kind {
         source: Source,
     },
     Demo,
-    /// For what somebody wrote in this chat, which goes on with it.
+    /// For a message in this chat, which continues with it.
     Chat {
         id: SessionId,
         model: ModelId,
         chat: i64,
         via: Via,
     },
-    /// For a run that waits, which begins with it.
+    /// For a waiting run, which begins with it.
     Task {
         model: ModelId,
         run: Box<RunRow>,

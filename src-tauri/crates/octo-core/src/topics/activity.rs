@@ -7,7 +7,7 @@ use octo_store::StoreError;
 use std::collections::HashMap;
 
 impl Topics {
-    /// All that runs, in this process and in others of the home.
+    /// Returns all running work, in this process and in others of the home.
     pub(crate) async fn activity(&self) -> Result<ActivityState, ApiError> {
         let lines = self.runtime.board.lines();
         let neighbours = self.sessions.neighbours().await?;
@@ -25,14 +25,14 @@ impl Topics {
         let known = self.base.store.read(move |reader| {
             let mut spent = HashMap::new();
             for (session, is_fork, turn) in turns {
-                // A sub-agent has one turn, and its calls are in the ledger under its session.
+                // A sub-agent has one turn, and the ledger records its calls under its session.
                 let spending =
                     if is_fork { reader.session_spending(session) } else { reader.turn_spending(turn) };
                 match spending {
                     Ok(spending) => {
                         spent.insert(session, spending);
                     }
-                    // Deleted under it.
+                    // Deleted meanwhile.
                     Err(StoreError::UnknownSession(_)) => {}
                     Err(error) => return Err(error),
                 }

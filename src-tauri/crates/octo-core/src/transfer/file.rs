@@ -1,4 +1,4 @@
-//! The file of a session: everything of it that another Octo, or a program, can read.
+//! The file of a session: everything that another Octo, or a program, can read.
 
 use super::{Outgoing, redact::Redaction};
 use base64::{Engine, engine::general_purpose::STANDARD};
@@ -6,19 +6,19 @@ use octo_protocol::{ApiError, BlobHash, Block, CallView, Message, MessageId, Mil
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What the file says it is.
+/// The format named in the file.
 pub(super) const FORMAT: &str = "octo-session";
-/// The newest form this Octo writes and reads.
+/// The newest format version this Octo reads and writes.
 pub(super) const VERSION: u64 = 1;
-/// What a model can be shown, and a page.
+/// The picture types a model and a page can show.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// The session of a file.
+/// The session head in a file.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Head {
     pub title: String,
     pub folder: String,
-    /// A profile's name; read as words, for it may be none of this Octo's.
+    /// A profile's name; read as text, because this Octo may not have it.
     pub profile: String,
     pub source: Value,
     #[serde(default)]
@@ -27,20 +27,20 @@ pub(super) struct Head {
     pub updated_at: Millis,
 }
 
-/// A picture of a file.
+/// A picture in a file.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Picture {
     pub blob: BlobHash,
     pub base64: String,
 }
 
-/// What a file holds, as it is read.
+/// The content of a file, as read.
 #[derive(Deserialize)]
 pub(super) struct Content {
     pub session: Head,
     pub turns: Vec<TurnView>,
     pub messages: Vec<Message>,
-    /// Read one by one: one that cannot be shown is left out.
+    /// Read individually: a call that cannot be shown is left out.
     #[serde(default)]
     pub calls: Vec<Value>,
     #[serde(default)]
@@ -49,7 +49,7 @@ pub(super) struct Content {
     pub pictures: Vec<Picture>,
 }
 
-/// What is written of a call.
+/// The exported part of a call.
 #[derive(Serialize)]
 struct Written<'a> {
     session: Head,
@@ -59,10 +59,10 @@ struct Written<'a> {
     context: &'a [MessageId],
 }
 
-/// The file of a session, without secrets.
+/// Builds the file of a session, without secrets.
 ///
 /// # Errors
-/// `internal` where a value cannot be written as JSON.
+/// `internal` if a value cannot be written as JSON.
 pub(super) fn written(session: &Outgoing, redaction: &mut Redaction) -> Result<Vec<u8>, ApiError> {
     let info = &session.info;
     let broken = |error: serde_json::Error| ApiError::new("internal").detail(error);
@@ -98,7 +98,7 @@ pub(super) fn written(session: &Outgoing, redaction: &mut Redaction) -> Result<V
     serde_json::to_vec_pretty(&file).map_err(broken)
 }
 
-/// A message without what only one provider or one machine understands.
+/// Returns a message without the parts specific to one provider or one machine.
 fn portable(message: &Message) -> Message {
     let mut message = message.clone();
     message.meta.model = None;
@@ -110,13 +110,13 @@ fn portable(message: &Message) -> Message {
     message
 }
 
-/// The media type of bytes that are a picture.
+/// Returns the media type of bytes that are a picture.
 pub(super) fn picture_type(bytes: &[u8]) -> Option<&'static str> {
     let found = octo_workspace::media_type(bytes);
     PICTURES.into_iter().find(|picture| *picture == found)
 }
 
-/// Who started a session of a file. Only what a session by itself can be.
+/// Returns the source of a session in a file, limited to sources of independent sessions.
 pub(super) fn source_of(value: &Value) -> Source {
     match serde_json::from_value(value.clone()) {
         Ok(Source::Demo | Source::SubAgent | Source::Chat) | Err(_) => Source::Window,

@@ -1,10 +1,10 @@
-//! A session as one page: no script, nothing from elsewhere, pictures within.
+//! A session as one page: no script, no external content, pictures embedded.
 
 use super::{Outgoing, Words, moment, pieces::Piece};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use octo_protocol::ExportKind;
 
-/// Nothing is loaded, run or sent, whatever stands in the texts.
+/// Nothing is loaded, run or sent, whatever the texts contain.
 const POLICY: &str =
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
@@ -18,7 +18,7 @@ p{margin:0;white-space:pre-wrap}.asked p{padding:.5rem .75rem;background:var(--q
 pre{margin:0;padding:.5rem .75rem;background:var(--quiet);border-radius:8px;white-space:pre-wrap;max-height:30rem;overflow:auto;font:12.5px/1.5 ui-monospace,monospace}\
 img{max-width:100%;margin-top:.5rem;border-radius:6px}figure{margin:0}figcaption{font-size:.8rem;opacity:.7}";
 
-/// The session as one page.
+/// Returns the session as one page.
 pub(super) fn written(title: &str, session: &Outgoing, pieces: &[Piece], words: &Words) -> String {
     let title = if title.is_empty() { words.say("session.untitled") } else { title.to_owned() };
     let language = words.say("export.language");
@@ -86,7 +86,7 @@ fn section(piece: &Piece, session: &Outgoing, words: &Words) -> String {
     section
 }
 
-/// A text that is nothing but text, in an element or in an attribute. Controls no browser shows are left out.
+/// Escapes a text for an element or an attribute. Control characters that no browser shows are removed.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,8 +1,8 @@
-//! A session from a file. Nothing in it is believed: it is a conversation to read and to go on with, never an order.
+//! A session from a file. Nothing in it is trusted: it is a conversation to read and continue, never an order.
 //!
-//! What a file can bring: words, what was thought, calls with what came of them, summaries, pictures. What it cannot:
-//! anything an Octo told its model, attached files and documents (their paths are of another machine), ids, rules,
-//! grants, a mode, a prompt, tools, lines of the ledger. Every call is over, so none is run again.
+//! A file can contain: texts, reasoning, calls with their results, summaries, pictures. It cannot bring: Octo's
+//! own notices to a model, attached files and documents (their paths belong to another machine), ids, rules,
+//! grants, a mode, a prompt, tools, ledger rows. Every call has ended, so none is run again.
 
 use super::file::{Content, FORMAT, Picture, VERSION, picture_type, source_of};
 use crate::naming;
@@ -20,27 +20,27 @@ use std::{
     path::Path,
 };
 
-/// The largest file that is read, in bytes: pictures of an export at most, as base64, and as much text again.
+/// Maximum size of a file, in bytes: an export's maximum of pictures, as base64, and as much text again.
 const LARGEST: u64 = 400 * 1024 * 1024;
-/// The most messages.
+/// Maximum number of messages.
 const MESSAGES: usize = 50_000;
-/// The most blocks of one message.
+/// Maximum number of blocks per message.
 const BLOCKS: usize = 4_096;
-/// The most pictures.
+/// Maximum number of pictures.
 const PICTURES: usize = 2_000;
-/// The largest picture, in bytes: as for one that is attached.
+/// Maximum size of a picture, in bytes: as for an attached one.
 const LARGEST_PICTURE: usize = 20 * 1024 * 1024;
-/// The longest name of a tool or picture, in characters.
+/// Maximum length of the name of a tool or picture, in characters.
 const NAME: usize = 200;
 
-/// What a file brings.
+/// The imported content of a file.
 pub(crate) struct Incoming {
     pub title: String,
     pub profile: Option<Profile>,
     pub source: Source,
     pub created_at: Millis,
     pub told: Told,
-    /// Pictures by the hash their bytes have.
+    /// Pictures, keyed by the hash of their bytes.
     pub pictures: Vec<Vec<u8>>,
     pub preview: ImportPreview,
 }
@@ -53,10 +53,10 @@ fn too_many(key: &str, limit: usize) -> ApiError {
     ApiError::new(key).arg("limit", limit)
 }
 
-/// Reads a file and looks through all of it.
+/// Reads a file and validates all of it.
 ///
 /// # Errors
-/// `import.unreadable`, `import.too_large`, `import.foreign` for a file of something else, `import.newer`,
+/// `import.unreadable`, `import.too_large`, `import.foreign` for a file of another kind, `import.newer`,
 /// `import.too_many_…`, `import.broken`.
 pub(crate) fn read(path: &Path) -> Result<Incoming, ApiError> {
     let unreadable =
@@ -65,7 +65,7 @@ pub(crate) fn read(path: &Path) -> Result<Incoming, ApiError> {
     if !path.is_absolute() {
         return Err(ApiError::new("import.unreadable").arg("path", path.display()));
     }
-    // Opening a pipe or a device could wait for ever.
+    // Opening a pipe or a device could block forever.
     let kind = path.metadata().map_err(unreadable)?;
     if !kind.is_file() {
         return Err(ApiError::new("import.foreign"));
@@ -85,7 +85,7 @@ pub(crate) fn read(path: &Path) -> Result<Incoming, ApiError> {
 fn parsed(bytes: &[u8], name: &str, now: Millis) -> Result<Incoming, ApiError> {
     let file: Value = match serde_json::from_slice(bytes) {
         Ok(file) => file,
-        // Cut off it may still say what it was.
+        // A truncated file may still name its format.
         Err(error) if String::from_utf8_lossy(bytes.get(..200).unwrap_or(bytes)).contains(FORMAT) => {
             return Err(broken(error));
         }
@@ -104,7 +104,7 @@ fn parsed(bytes: &[u8], name: &str, now: Millis) -> Result<Incoming, ApiError> {
     checked(content, name, now)
 }
 
-/// No moment of it is to come, or of no calendar: it would lead every list for good, or could not be shown.
+/// Moves future and invalid moments to the past: they would lead every list permanently, or could not be shown.
 fn put_in_the_past(content: &mut Content, now: Millis) {
     let session = &mut content.session;
     let messages = content.messages.iter_mut().map(|message| &mut message.meta.at);
@@ -173,7 +173,7 @@ fn checked(content: Content, name: &str, now: Millis) -> Result<Incoming, ApiErr
     })
 }
 
-/// A picture's bytes, if they are those of a picture and the ones its name stands for.
+/// Returns a picture's bytes, if they are a picture and match the hash in its name.
 fn picture(picture: &Picture) -> Result<(BlobHash, (Vec<u8>, &'static str)), ApiError> {
     if picture.base64.len() / 4 * 3 > LARGEST_PICTURE + 2 {
         return Err(broken("a picture is too large"));
@@ -186,8 +186,8 @@ fn picture(picture: &Picture) -> Result<(BlobHash, (Vec<u8>, &'static str)), Api
     Ok((picture.blob.clone(), (bytes, media)))
 }
 
-/// What the model is to see: what the file says it saw, else everything that was not undone. It begins with words of
-/// the person's side.
+/// Returns the model's context: the one in the file, else all messages that were not undone. It begins with a
+/// message from the person's side.
 fn context_of(
     said: Vec<MessageId>,
     messages: &[Message],
@@ -214,15 +214,15 @@ fn context_of(
 
 struct Reading<'a> {
     pictures: &'a HashMap<BlobHash, (Vec<u8>, &'static str)>,
-    /// Calls that were met, with the ids results name them by, and how they ended.
+    /// Calls read so far, with the ids that results refer to, and their status.
     known: HashMap<CallId, (String, Option<CallStatus>)>,
-    /// The turn and tool of each.
+    /// The turn and tool of each call.
     made: HashMap<CallId, (TurnId, String)>,
     left_out: u32,
 }
 
 impl Reading<'_> {
-    /// A message as it is taken in; none where nothing of it is.
+    /// Returns the imported form of a message, or `None` if nothing of it is imported.
     fn message(&mut self, message: Message) -> Result<Option<Message>, ApiError> {
         let mut blocks = Vec::with_capacity(message.blocks.len());
         for block in message.blocks {
@@ -256,7 +256,7 @@ impl Reading<'_> {
                 Some(Block::Summary { text, covers, archive: None })
             }
             (Block::ToolCall(mut call), Role::Assistant) => {
-                // Providers have rules for ids of theirs; a file keeps to none.
+                // Providers have rules for their ids; a file follows none.
                 call.provider_id = format!("imported_{}", self.known.len() + 1);
                 call.name = short(&call.name);
                 if self.known.insert(call.id, (call.provider_id.clone(), None)).is_some() {
@@ -276,7 +276,7 @@ impl Reading<'_> {
                 result.images = result.images.into_iter().filter_map(|image| self.image(image)).collect();
                 Some(Block::ToolResult(result))
             }
-            // Said by the wrong side, or by an Octo, or a thing of another machine.
+            // From the wrong side, from an Octo, or about another machine.
             (
                 Block::Reasoning { .. }
                 | Block::Image { .. }
@@ -297,7 +297,7 @@ impl Reading<'_> {
         Some(ResultImage { media_type: (*media).to_owned(), name: short(&image.name), ..image })
     }
 
-    /// The calls that were met, each over, with what can be shown of it.
+    /// Returns the calls read so far, each ended, with the part that can be shown.
     fn calls(&self, said: &[Value], now: Millis) -> Vec<CallView> {
         let mut views: HashMap<CallId, (Option<ToolView>, Millis)> = HashMap::new();
         for call in said {
@@ -324,7 +324,7 @@ impl Reading<'_> {
     }
 }
 
-/// What is shown of a call from elsewhere: what is only read. Nothing that can be pressed, nothing that still runs.
+/// Returns the view of an imported call if it is read-only: nothing to press, nothing still running.
 fn shown(view: ToolView) -> Option<ToolView> {
     match view {
         ToolView::Text { .. }

@@ -3,7 +3,7 @@
 use super::{Outgoing, Words, moment, pieces::Piece};
 use octo_protocol::ExportKind;
 
-/// The session as one text.
+/// Returns the session as one text.
 pub(super) fn written(title: &str, session: &Outgoing, pieces: &[Piece], words: &Words) -> String {
     let title = if title.is_empty() { words.say("session.untitled") } else { title.to_owned() };
     let mut text = format!("# {}\n\n", line(&title));
@@ -29,7 +29,7 @@ fn body(piece: &Piece) -> String {
         return String::new();
     }
     match piece.kind {
-        // Words of people and models are Markdown already; headings of theirs must not pass for ours.
+        // Texts of people and models are already Markdown; their headings must not look like ours.
         ExportKind::Asked | ExportKind::Answers | ExportKind::Summaries | ExportKind::Reasoning => {
             format!("{}\n", quoted(&piece.text))
         }
@@ -39,17 +39,17 @@ fn body(piece: &Piece) -> String {
     }
 }
 
-/// A text on one line.
+/// Joins a text into one line.
 fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A text as a quotation, so that nothing in it stands at the beginning of a line.
+/// Quotes a text, so that nothing in it is at the beginning of a line.
 fn quoted(text: &str) -> String {
     text.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
-/// A text in a fence longer than any within it.
+/// Wraps a text in a fence longer than any within it.
 fn fenced(text: &str) -> String {
     let mut longest = 0;
     let mut run = 0;

@@ -1,4 +1,4 @@
-//! A conversation as pieces to read, without secrets.
+//! A conversation as readable pieces, without secrets.
 
 use super::{Words, redact::Redaction};
 use octo_protocol::{
@@ -13,7 +13,7 @@ use std::{
 /// One piece of a conversation.
 pub(super) struct Piece {
     pub kind: ExportKind,
-    /// What it is, in the person's language.
+    /// Its heading, in the person's language.
     pub heading: String,
     /// When its message was added.
     pub at: Millis,
@@ -22,18 +22,18 @@ pub(super) struct Piece {
     pub pictures: Vec<(BlobHash, String)>,
     /// Whether the turn was undone.
     pub undone: bool,
-    /// Whether it is one of its kind, and not a further part of one.
+    /// Whether it counts as an item of its kind, as opposed to a further part of one.
     counts: bool,
 }
 
 impl Piece {
-    /// Whether a form holds it: what Octo told the model is for a program.
+    /// Whether a form contains it: Octo's notices to the model are for programs only.
     pub(super) fn is_in(&self, form: ExportForm) -> bool {
         form == ExportForm::Json || self.kind != ExportKind::Notices
     }
 }
 
-/// The pieces of a conversation, in order.
+/// Returns the pieces of a conversation, in order.
 pub(super) fn of(page: &TranscriptPage, words: &Words, redaction: &mut Redaction) -> Vec<Piece> {
     let undone: HashSet<TurnId> = page.turns.iter().filter(|turn| turn.undone).map(|turn| turn.id).collect();
     let mut pieces = Vec::new();
@@ -102,7 +102,7 @@ fn piece(message: &Message, block: &Block, words: &Words) -> Option<Piece> {
     }
 }
 
-/// Arguments on lines of their own, where they are JSON.
+/// Formats arguments over several lines if they are JSON.
 fn readable(arguments: &str) -> String {
     match serde_json::from_str::<serde_json::Value>(arguments) {
         Ok(value) => serde_json::to_string_pretty(&value).unwrap_or_else(|_| arguments.to_owned()),
@@ -110,7 +110,8 @@ fn readable(arguments: &str) -> String {
     }
 }
 
-/// How much there is of each kind. A picture counts with its bytes where the form holds them, else with none.
+/// Counts the pieces of each kind. A picture counts with its bytes if the form contains them, otherwise with
+/// zero.
 pub(super) fn parts(
     pieces: &[Piece],
     form: ExportForm,

@@ -1,4 +1,4 @@
-//! Secrets are taken out of everything that leaves: values this Octo knows, and whatever has the shape of a key.
+//! Removes secrets from everything exported: values this Octo knows, and all strings that look like a key.
 
 use octo_browser::safety::{Redactor, SecretName};
 use octo_protocol::ApiError;
@@ -7,17 +7,17 @@ use secrecy::SecretString;
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// What stands in a secret's place.
+/// Replaces a secret.
 const REDACTED: &str = "[redacted]";
-/// The name under which all known values are looked for.
+/// The name under which all known values are searched.
 const KNOWN: &str = "octo";
-/// What the redactor of known values writes in their place.
+/// The replacement written by the redactor of known values.
 const PLACEHOLDER: &str = "{{secret:octo}}";
 
-/// A private key from its first line to its last; one that is cut off goes to the end.
+/// A private key from its first line to its last; a truncated one extends to the end.
 const PRIVATE_KEY: &str = r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|\z)";
 
-/// Keys that say by their beginning whose they are. Word boundaries are ASCII: a key may stand right behind Chinese.
+/// Keys recognised by their prefix. Word boundaries are ASCII: a key may directly follow Chinese text.
 const KEYS: &[&str] = &[
     r"(?-u:\b)(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}",
     r"(?-u:\b)(?:sk|pk|rk|whsec)_(?:live_|test_)?[A-Za-z0-9]{16,}",
@@ -34,8 +34,8 @@ const KEYS: &[&str] = &[
     r"(?-u:\b)eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*",
 ];
 
-/// Values behind a name that says what they are: all that matched but the value stays. Quotes may be escaped, as in
-/// the arguments of calls.
+/// Values after a telling name: everything matched except the value stays. Quotes may be escaped, as in the
+/// arguments of calls.
 const NAMED: &[&str] = &[
     r#"(?i)(?P<name>(?:password|passwd|passphrase|(?-u:\b)pwd)[a-z0-9_]*\\?["']?\s*[:=]\s*\\?["']?)(?P<value>[^\s"'`,;&<>{}()\[\]\\$][^\s"'`,;&<>\\]{3,})"#,
     r#"(?i)(?P<name>(?:api[_-]?key|access[_-]?key|private[_-]?key|secret|token|credential|cookie)[a-z0-9_-]*\\?["']?\s*[:=]\s*\\?["']?)(?P<value>[A-Za-z0-9_./+=~:-]*[0-9][A-Za-z0-9_./+=~:-]*)"#,
@@ -44,7 +44,8 @@ const NAMED: &[&str] = &[
     r"(?P<name>[a-z][a-z0-9+.-]*://[^\s/:@]*:)(?P<value>[^\s/@]+)@",
 ];
 
-/// The shortest value behind a name that is taken for a secret, in characters: shorter ones are counts and switches.
+/// Minimum length of a value after a telling name that counts as a secret, in characters: shorter ones are
+/// counts and switches.
 const SHORTEST: usize = 8;
 
 struct Shapes {
@@ -60,7 +61,7 @@ static SHAPES: LazyLock<Result<Shapes, regex::Error>> = LazyLock::new(|| {
     })
 });
 
-/// Takes secrets out of texts and counts them.
+/// Removes secrets from texts and counts them.
 pub(super) struct Redaction {
     known: Redactor,
     shapes: &'static Shapes,
@@ -68,29 +69,29 @@ pub(super) struct Redaction {
 }
 
 impl Redaction {
-    /// Knows these values beside the shapes.
+    /// Creates a redaction for these values, in addition to the patterns.
     ///
     /// # Errors
-    /// `internal`, rather than letting anything through.
+    /// `internal`, because nothing unredacted may pass.
     pub(super) fn new(values: &[SecretString]) -> Result<Self, ApiError> {
         let name = SecretName::new(KNOWN).map_err(|_| ApiError::new("internal"))?;
         let mut known = Redactor::default();
         for value in values {
-            // One too short to be told from other text is no key.
+            // A value too short to be distinguished from other text is not a key.
             let _too_short = known.learn(&name, value);
         }
         let shapes = SHAPES.as_ref().map_err(|error| ApiError::new("internal").detail(error))?;
         Ok(Self { known, shapes, count: 0 })
     }
 
-    /// How many were taken out.
+    /// Returns how many were removed.
     pub(super) fn count(&self) -> u32 {
         self.count
     }
 
-    /// A text without its secrets.
+    /// Returns a text without its secrets.
     pub(super) fn text(&mut self, text: &str) -> String {
-        // What stands for a secret in a text already is not one more that is taken out.
+        // A placeholder already in the text is not counted as a removal.
         let before = text.matches(PLACEHOLDER).count();
         let mut clean = self.known.redact(text);
         let found = clean.matches(PLACEHOLDER).count().saturating_sub(before);
@@ -122,7 +123,7 @@ impl Redaction {
         clean
     }
 
-    /// A value without its secrets, names of fields aside.
+    /// Removes the secrets from a value, except in names of fields.
     pub(super) fn value(&mut self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.text(text),
@@ -137,7 +138,7 @@ fn part_of<'a>(found: &Captures<'a>) -> &'a str {
     found.get(0).map_or("", |whole| whole.as_str())
 }
 
-/// Passwords are short, and an address tells one from other text by its place.
+/// Passwords are short, and an address is recognised by its position.
 fn shortest(name: &str) -> usize {
     let name = name.to_ascii_lowercase();
     let is_password = ["pass", "pwd"].iter().any(|word| name.contains(word));

@@ -1,4 +1,4 @@
-//! What has had its time. Pure, but for what is done to [`HomeTrash`].
+//! Expiry of entries. Pure, except for the methods of [`HomeTrash`].
 
 use super::{
     HomeTrash,
@@ -13,13 +13,14 @@ use std::path::PathBuf;
 pub(super) const DAY: Millis = 24 * 60 * 60 * 1_000;
 
 impl HomeTrash {
-    /// Deletes for good what is older or more than the limits allow, as far as the clock is believed.
+    /// Permanently deletes entries older or larger than the limits allow, to the extent that the clock is
+    /// trusted.
     pub(crate) async fn expire(&self, limits: TrashLimits) -> Result<(), ApiError> {
         let (place, now) = (self.passage_place(), self.clock.now());
         let before = self.passage().await?;
         let ages = self.store.read(|reader| reader.trash_ages()).await?;
         if before.is_none() && ages.is_empty() {
-            // The first thing is looked at with what is known by then.
+            // The first entry is judged with the knowledge of that time.
             return Ok(());
         }
         let (passage, until, trust) = Passage::look(before.as_ref(), now);
@@ -31,7 +32,7 @@ impl HomeTrash {
         }
         let ids = gone_by(&ages, limits, &passage, until);
         let emptied = self.let_go(ids).await;
-        // Last, so that a look that was cut short is one that never was.
+        // Last, so that an interrupted look has no effect.
         blocking(move || {
             if let Err(error) = passage.keep(&place) {
                 tracing::warn!(%error, "that the trash was looked through is not kept");
@@ -42,7 +43,7 @@ impl HomeTrash {
         emptied
     }
 
-    /// From when on the age of something deleted at a moment counts.
+    /// Returns the moment from which the age of something deleted at `at` counts.
     pub(crate) async fn counted(&self, at: Millis) -> Result<Millis, ApiError> {
         Ok(self.passage().await?.map_or(at, |passage| passage.counted(at, Millis::MAX)))
     }
@@ -52,7 +53,7 @@ impl HomeTrash {
         blocking(move || Ok(Passage::read(&place))).await
     }
 
-    /// Beside what is in the trash; no thing has such a name.
+    /// Next to the trash's contents; no entry has such a name.
     fn passage_place(&self) -> PathBuf {
         self.home.join("trash").join("looked.json")
     }
@@ -72,7 +73,8 @@ impl HomeTrash {
     }
 }
 
-/// What goes, by how time went by. Where it is not known up to when that is, only what can be made again, for its size.
+/// Returns the expired entries, given the passage of time. If the trusted time is unknown these are only
+/// reproducible ones, because of their size.
 fn gone_by(ages: &[TrashAge], limits: TrashLimits, passage: &Passage, until: Option<Millis>) -> Vec<TrashId> {
     let Some(until) = until else {
         return over(ages, TrashLimits { days: None, ..limits }, Millis::MIN);
@@ -82,10 +84,10 @@ fn gone_by(ages: &[TrashAge], limits: TrashLimits, passage: &Passage, until: Opt
     over(&counted, limits, until)
 }
 
-/// What goes: everything past its days; then, while there is too much, first what can be made again, then the
-/// oldest. The last day's things stay whatever their size, except those that can be made again.
+/// Returns the expired entries: all that exceed their days; then, while the size is too large, reproducible
+/// ones first, then the oldest. The last day's entries stay whatever their size, except reproducible ones.
 pub(super) fn over(ages: &[TrashAge], limits: TrashLimits, now: Millis) -> Vec<TrashId> {
-    // A limit of no days at all still leaves a day to notice a mistake.
+    // A limit of zero days still leaves a day to notice a mistake.
     let days = limits.days.map(|days| Millis::from(days.max(1)) * DAY);
     let is_past = |age: &TrashAge| days.is_some_and(|days| age.at < now.saturating_sub(days));
     let (past, rest): (Vec<&TrashAge>, Vec<&TrashAge>) = ages.iter().partition(|age| is_past(age));

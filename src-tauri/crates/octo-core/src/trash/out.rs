@@ -1,4 +1,4 @@
-//! Out of the trash: back to where things were, or for good.
+//! Leaving the trash: restored, or deleted permanently.
 
 use super::{BATCH, HomeTrash, explained, keep, unreadable};
 use crate::blocking::blocking;
@@ -14,13 +14,13 @@ use std::{
 };
 
 impl HomeTrash {
-    /// One entry.
+    /// Returns one entry.
     pub(crate) async fn row(&self, id: TrashId) -> Result<TrashRow, ApiError> {
         let row = self.store.read(move |reader| reader.trash_row(id)).await?;
         row.ok_or_else(|| ApiError::new("trash.gone"))
     }
 
-    /// Brings a file back, to its old place or into `folder`.
+    /// Restores a file to its old place or into `folder`.
     pub(crate) async fn restore_file(
         &self,
         row: &TrashRow,
@@ -35,7 +35,7 @@ impl HomeTrash {
         self.restore_to(row, to, on_conflict).await
     }
 
-    /// Brings a file back, to exactly this place.
+    /// Restores a file to exactly this path.
     pub(crate) async fn restore_to(
         &self,
         row: &TrashRow,
@@ -61,7 +61,7 @@ impl HomeTrash {
         }
     }
 
-    /// Puts a file back and takes its entry away; what was replaced gets one.
+    /// Restores a file and deletes its entry; a replaced file gets one.
     pub(crate) async fn put_back(
         &self,
         id: TrashId,
@@ -87,12 +87,12 @@ impl HomeTrash {
         }
     }
 
-    /// How much that is, of what has come in up to now.
+    /// Returns the totals of these entries, including everything removed until now.
     pub(crate) async fn count(&self, which: TrashChoice) -> Result<TrashTotals, ApiError> {
         self.store.read(move |reader| reader.trash_count(&which)).await.map_err(ApiError::from)
     }
 
-    /// Deletes things for good, oldest first. One that cannot be deleted stays, the others go.
+    /// Permanently deletes entries, oldest first. Those that cannot be deleted stay; the others are removed.
     pub(crate) async fn empty(&self, which: TrashChoice) -> Result<EmptyReport, ApiError> {
         let _one_at_a_time = self.emptying.lock().await;
         let rows = self.store.read(move |reader| reader.trash_chosen(&which)).await?;
@@ -127,13 +127,13 @@ impl HomeTrash {
         Ok(report)
     }
 
-    /// What a session said and did, and what lies in the home for it.
+    /// Deletes a session's conversation and its files in the home.
     async fn purge_session(&self, row: &TrashRow) -> Result<(), ApiError> {
         let (id, session) = (row.entry.id, row.entry.session);
         let gone = self.store.write(move |tx| {
             let mut sessions: Vec<SessionId> = session.into_iter().collect();
             if let Some(session) = session {
-                // Its sub-agents go with it.
+                // Its sub-agents are deleted with it.
                 sessions.extend(tx.forks(session)?);
                 tx.purge_session(session)?;
             }
@@ -151,7 +151,7 @@ impl HomeTrash {
         .await
     }
 
-    /// The beginning of what a file holds. A picture becomes a blob.
+    /// Returns the beginning of a file. A picture becomes a blob.
     pub(crate) async fn look_at(&self, id: TrashId, blobs: Blobs) -> Result<TrashLook, ApiError> {
         let files = self.files.clone();
         blocking(move || {
@@ -172,7 +172,7 @@ impl HomeTrash {
         .await
     }
 
-    /// What is at the old place of a file now.
+    /// Returns the thing now at a file's old place.
     pub(crate) async fn present(&self, path: Vec<u8>) -> Result<Option<PresentThing>, ApiError> {
         let path = self.residence.now_at(&path_of(path));
         blocking(move || Ok(Present::at(&path).map(|present| present_thing(&present)))).await
@@ -199,14 +199,14 @@ fn present_thing(present: &Present) -> PresentThing {
     }
 }
 
-/// The moment before which things are at least so many days old.
+/// Chooses the entries at least this many days old.
 pub(super) fn before(days: u32) -> TrashChoice {
     TrashChoice::Before {
         at: crate::clock::now().saturating_sub(Millis::from(days) * keep::DAY).saturating_add(1),
     }
 }
 
-/// A folder a person picked: absolute and there.
+/// Checks a folder the person picked: absolute and existing.
 pub(crate) fn picked(folder: &str) -> Result<PathBuf, ApiError> {
     let wrong = || ApiError::new("trash.no_folder").arg("path", folder);
     let path = Path::new(folder);

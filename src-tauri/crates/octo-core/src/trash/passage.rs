@@ -1,65 +1,66 @@
-//! How time went by, as far as that is known. A computer's clock may be a year off for a day, and what is deleted for
-//! its age is gone: so the clock is believed only once time went by on it as it should, from look to look. Pure, but
-//! for [`Passage::read`] and [`Passage::keep`].
+//! The passage of time, to the extent that it is known. A computer's clock may be a year off for a day, and
+//! deletion because of age is permanent: so the clock is trusted only once time has passed on it as expected,
+//! from look to look. Pure, except for [`Passage::read`] and [`Passage::keep`].
 
 use super::keep::DAY;
 use octo_protocol::Millis;
 use serde::{Deserialize, Serialize};
 use std::{fs, io, path::Path};
 
-/// So much between two looks is believed. More may be a long pause or a clock that is wrong: of that, this much counts.
+/// Maximum time between two looks that is believed. More may be a long pause or a wrong clock; only this much
+/// of it counts.
 const BELIEVED: Millis = 7 * DAY;
-/// After so long in which time went by as it should the clock is believed again: two daily looks, and a little less.
+/// How long time must pass as expected until the clock is trusted again: two daily looks, minus a margin.
 const PROVEN: Millis = 20 * 60 * 60 * 1_000;
 
-/// What is known of how time went by.
+/// The known passage of time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Passage {
     /// The last look.
     at: Millis,
-    /// Since when time has gone by as it should.
+    /// Since when time has passed as expected.
     since: Millis,
-    /// Where the clock went on by more than is believed, in their order. They do not overlap.
+    /// Where the clock advanced by more than is believed, in order. They do not overlap.
     leaps: Vec<Leap>,
 }
 
-/// A stretch nobody saw go by.
+/// A period without observation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Leap {
     from: Millis,
     to: Millis,
 }
 
-/// What the clock is to whoever looked at it.
+/// The trust in the clock at a look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// It is believed.
+    /// It is trusted.
     Believed,
-    /// Time has not gone by for long enough since it was doubted.
+    /// Not enough time has passed since it was last doubted.
     Doubted,
-    /// It went on, or back, as no clock should: it is doubted from now on.
+    /// It jumped forward or back unexpectedly: it is doubted from now on.
     Leapt,
 }
 
 impl Passage {
-    /// A look at this moment: what is known after it, up to when things may have had their time (none where that is not
-    /// known), and whether the clock is believed.
+    /// Evaluates a look at this moment. Returns the resulting knowledge, the time up to which entries may
+    /// expire (`None` if unknown), and whether the clock is trusted.
     pub(super) fn look(before: Option<&Self>, now: Millis) -> (Self, Option<Millis>, Trust) {
         let doubted = |leaps| Self { at: now, since: now, leaps };
         let Some(before) = before else {
-            // How long anything has been there is not known.
+            // The age of every entry is unknown.
             return (doubted(vec![Leap { from: 0, to: now }]), None, Trust::Doubted);
         };
         let mut leaps = before.leaps.clone();
         if now < before.at {
-            // What lies ahead never was.
+            // Future periods never happened.
             leaps.iter_mut().for_each(|leap| leap.to = leap.to.min(now));
             leaps.retain(|leap| leap.to.saturating_sub(leap.from) > BELIEVED);
             return (doubted(leaps), None, Trust::Leapt);
         }
         if now.saturating_sub(before.at) > BELIEVED {
             leaps.push(Leap { from: before.at, to: now });
-            // The last look is past by any clock.
+            // The last look is in the past by any clock.
             return (doubted(leaps), Some(before.at), Trust::Leapt);
         }
         let is_proven = now.saturating_sub(before.since) >= PROVEN;
@@ -67,8 +68,8 @@ impl Passage {
         (Self { at: now, since: before.since, leaps }, is_proven.then_some(now), trust)
     }
 
-    /// From when on the age counts that something deleted at a moment has at another: what nobody saw go by makes
-    /// nothing old.
+    /// Returns the start of the age that something deleted at `at` has at `until`: unobserved time makes
+    /// nothing older.
     pub(super) fn counted(&self, at: Millis, until: Millis) -> Millis {
         let unseen = self.leaps.iter().map(|leap| {
             let passed = leap.to.min(until).saturating_sub(leap.from.max(at));
@@ -77,7 +78,7 @@ impl Passage {
         at.saturating_add(unseen.sum::<Millis>())
     }
 
-    /// What was kept; none where there is nothing that can be used.
+    /// Reads the kept state; `None` if nothing usable exists.
     pub(super) fn read(place: &Path) -> Option<Self> {
         let text = match fs::read(place) {
             Ok(text) => text,
@@ -94,7 +95,7 @@ impl Passage {
             .ok()
     }
 
-    /// Keeps it for the next look.
+    /// Stores it for the next look.
     pub(super) fn keep(&self, place: &Path) -> io::Result<()> {
         if let Some(folder) = place.parent() {
             octo_workspace::private_folder(folder)?;
@@ -109,10 +110,10 @@ mod tests {
 
     const HOUR: Millis = DAY / 24;
     const YEAR: Millis = 365 * DAY;
-    /// Some day.
+    /// An arbitrary day.
     const T: Millis = 20_000 * DAY;
 
-    /// Looks at these moments; what is known after the last, and up to when things may have had their time.
+    /// Looks at these moments. Returns the last result, and the time up to which entries may expire.
     fn looks(moments: impl IntoIterator<Item = Millis>) -> (Passage, Option<Millis>) {
         let mut known = None;
         let mut until = None;
@@ -123,7 +124,7 @@ mod tests {
         (known.unwrap(), until)
     }
 
-    /// How old something is that was deleted at a moment, in days, as far as it counts; none where nothing counts.
+    /// Returns the counted age in days of something deleted at `at`, or `None` if nothing counts.
     fn age(moments: &[Millis], at: Millis) -> Option<Millis> {
         let (passage, until) = looks(moments.iter().copied());
         until.map(|until| (until - passage.counted(at, until)).div_euclid(DAY))
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(age(&again, T), None, "started again, it is as wrong as before");
         let a_day_on = [T, T + DAY, T + YEAR, T + YEAR + DAY];
         assert_eq!(age(&a_day_on, T), Some(9), "a clock that stays wrong costs a week");
-        // A clock that is corrected by a second is still a year ahead.
+        // A clock corrected by a second is still a year ahead.
         let corrected = [T, T + DAY, T + YEAR, T + YEAR - 1, T + YEAR + DAY];
         assert_eq!(age(&corrected, T), Some(9));
         let mut right = vec![T, T + DAY, T + YEAR, T + 2 * DAY];
@@ -171,7 +172,7 @@ mod tests {
             moments.push(T + 11 * DAY);
             assert_eq!(age(&moments, deleted), Some(15), "{moments:?}");
         }
-        // In a home that had never looked.
+        // In a home without an earlier look.
         assert_eq!(age(&[T, T + DAY], T - YEAR), Some(8));
     }
 
@@ -180,7 +181,7 @@ mod tests {
         assert_eq!(age(&[T, T + DAY, T + 22 * DAY], T), Some(1), "as of the last look");
         let back = [T, T + DAY, T + 22 * DAY, T + 23 * DAY];
         assert_eq!(age(&back, T), Some(1 + 7 + 1));
-        // Somebody who comes once a month: it takes longer, and comes to its end.
+        // A person who opens Octo once a month: expiry takes longer, but still happens.
         let monthly: Vec<Millis> = (0..7).map(|month| T + 30 * month * DAY).collect();
         assert!(age(&monthly, T).is_some_and(|age| age >= 30), "{:?}", age(&monthly, T));
     }

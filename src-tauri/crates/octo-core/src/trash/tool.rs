@@ -1,4 +1,4 @@
-//! The trash as the model's tool reaches it.
+//! The trash as seen by the model's tool.
 
 use super::{HomeTrash, out::before};
 use futures::future::BoxFuture;

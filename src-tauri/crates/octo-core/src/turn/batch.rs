@@ -1,21 +1,21 @@
 //! The calls of one model message, taken through preparation, permission and running in their order.
 //!
-//! Calls that change nothing run beside their neighbours; every other call runs alone and in its place,
-//! and is prepared only when all before it have ended, so that its preview shows what it will really do.
+//! Calls that change nothing run in parallel with adjacent ones; every other call runs alone and in its turn,
+//! and is prepared only when all before it have ended, so that its preview shows its real effect.
 
 use super::{Action, CallKey, Known, Verdict};
 use octo_protocol::CallId;
 
-/// Whether a call may run beside its neighbours.
+/// Whether a call may run in parallel with adjacent calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// It changes nothing.
     Parallel,
-    /// It runs alone, in its place.
+    /// It runs alone, in order.
     Alone,
 }
 
-/// Why a call gets a result without having run (or run to its end).
+/// Why a call gets a result without having run, or run to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settle {
     /// The person pressed Stop.
@@ -24,11 +24,11 @@ pub enum Settle {
     Skipped,
     /// The same call was made too often.
     Repeated,
-    /// The message was cut by the output limit.
+    /// The message was cut off at the output limit.
     Truncated,
     /// The application ended while it ran: its effect is unknown.
     Interrupted,
-    /// The application ended before the message was whole: it never ran.
+    /// The application ended before the message was complete: the call never ran.
     NotReached,
 }
 
@@ -49,7 +49,7 @@ struct Slot {
 enum State {
     Planned,
     Preparing,
-    /// Prepared to run alone, waiting for those before it.
+    /// Prepared to run alone, waiting for the calls before it.
     Ready(Verdict),
     Asking(Order),
     Running(Order),
@@ -57,7 +57,7 @@ enum State {
 }
 
 impl State {
-    /// Whether a call behind this one may be prepared already.
+    /// Whether the next call may already be prepared.
     fn lets_pass(self) -> bool {
         matches!(self, State::Ended | State::Running(Order::Parallel) | State::Asking(Order::Parallel))
     }
@@ -68,14 +68,14 @@ impl Batch {
         Self { slots: Vec::new(), stopping: false, declined: false }
     }
 
-    /// A batch as the store knows it, and what must be said of calls that had started.
+    /// Rebuilds a batch from the store, with the actions for calls that had started.
     pub(super) fn restore(open: &[(CallId, CallKey, Known)]) -> (Self, Vec<Action>) {
         let mut batch = Self::new();
         let mut actions = Vec::new();
         for (call, _, known) in open {
             let state = match known {
                 Known::Planned => State::Planned,
-                // Its order is not known before it is prepared again; alone is the careful guess.
+                // Its order is unknown until it is prepared again; running alone is the cautious guess.
                 Known::Asking => State::Asking(Order::Alone),
                 Known::Started => {
                     actions.push(Action::Settle(*call, Settle::Interrupted));
@@ -152,7 +152,7 @@ impl Batch {
         Vec::new()
     }
 
-    /// Everything that has not begun is settled, everything that runs is cancelled.
+    /// Settles every call that has not begun and cancels every running one.
     pub(super) fn stop(&mut self) -> Vec<Action> {
         if std::mem::replace(&mut self.stopping, true) {
             return Vec::new();
@@ -171,14 +171,14 @@ impl Batch {
         actions
     }
 
-    /// Prepares, asks about and starts what may go now.
+    /// Prepares, asks about and starts the calls whose turn has arrived.
     pub(super) fn advance(&mut self) -> Vec<Action> {
         let mut actions = Vec::new();
         if self.stopping {
             return actions;
         }
         if self.declined {
-            // What was planned behind a "no" was planned for a "yes".
+            // Calls planned after a "no" were planned for a "yes".
             for slot in &mut self.slots {
                 if matches!(slot.state, State::Planned | State::Preparing | State::Ready(_)) {
                     slot.state = State::Ended;

@@ -1,11 +1,11 @@
 function(wanted) {
-    // By the prototype's own functions: a form's own fields can take the names of its properties.
+    // Call the prototype's functions: a form's fields can shadow its properties.
     const get = (one, name) => Element.prototype.getAttribute.call(one, name);
     const has = (one, name) => Element.prototype.hasAttribute.call(one, name);
     const is = (one, what) => one.nodeType === 1 && Element.prototype.matches.call(one, what);
-    // What cannot be seen goes first, so that it pushes nothing out.
+    // Remove invisible characters first, so that they displace nothing.
     const text = (value) => String(value == null ? '' : value).replace(/(?![\u202d\u202e])[\p{Cf}\p{DI}\u2800]/gu, '').trim().replace(/\s+/g, ' ').slice(0, 4000);
-    // As it is drawn: through slots and out of shadow roots.
+    // The parent in the rendered tree: through slots and out of shadow roots.
     const above = (one) => one.assignedSlot || one.parentNode || one.host || null;
     const near = (one, what) => { for (; one; one = above(one)) if (is(one, what)) return one; return null; };
     const control = 'a,area,button,input,select,textarea,option,optgroup,label,summary';
@@ -14,13 +14,13 @@ function(wanted) {
     if (!start) return null;
     const here = start.ownerDocument;
     let one = near(start, control);
-    // A label in a button is pressed as the button.
+    // Clicking a label inside a button clicks the button.
     if (one && one.localName === 'label') one = near(above(one), 'a[href],area[href],button,summary') || one.control || one;
     const native = one;
     one = one || start;
 
-    // The words on something, without those of other controls in it: what is in a row is not what the row does. All that
-    // is in a control is the control's.
+    // The text on an element, without that of other controls inside it: a row does not do what its controls do.
+    // All text inside a control is the control's.
     const shown = (it) => {
         const words = [], whole = is(it, control);
         const walk = (node, depth) => {
@@ -42,7 +42,7 @@ function(wanted) {
         ...[...it.querySelectorAll('img[alt],[aria-label],[title]')].filter((in_it) => near(in_it, control + ',' + widget) === null || near(in_it, control + ',' + widget) === it)
             .slice(0, 8).map((in_it) => get(in_it, 'alt') || get(in_it, 'aria-label') || get(in_it, 'title')),
         ...[...it.querySelectorAll('svg title')].slice(0, 4).map((in_it) => in_it.textContent)].map(text).filter(Boolean);
-    // What a click on it goes on to, up to the control it is: the worst of them counts.
+    // Every element that a click propagates to, up to the control: the most dangerous counts.
     const around = [];
     if (!native) for (let it = start; it && it !== here.body; it = above(it)) {
         if (it.nodeType !== 1) continue;
@@ -65,7 +65,7 @@ function(wanted) {
         }
     };
     gather(here, 0);
-    // A closed root that it is in is reached from here alone.
+    // A closed root that contains it can be reached only from here.
     for (let root = one.getRootNode(); root !== here && root.host; root = root.host.getRootNode()) if (!root.host.shadowRoot) gather(root, 0);
     const submits = (it) => (it.localName === 'button' || it.localName === 'input') && (it.type === 'submit' || it.type === 'image');
     const resolved = (address) => { try { return new URL(address, here.baseURI).href; } catch { return String(address); } };
@@ -76,8 +76,8 @@ function(wanted) {
     const href = one.localName === 'a' || one.localName === 'area' ? get(one, 'href') : null;
     const editing = one.localName === 'textarea' || one.isContentEditable ? 'lines'
         : one.localName === 'input' && ['', 'text', 'search', 'email', 'url', 'tel', 'password', 'number'].includes(one.type) ? 'line' : 'none';
-    // All that is in an editor can be edited: something between may be pressed all the same, and so may the editor. Listeners
-    // cannot be asked for; where there is no text cursor, a press is meant.
+    // Everything in an editor is editable, yet an element in between, or the editor, may react to clicks.
+    // Listeners cannot be queried; without a text cursor, a click is assumed to be intended.
     const presses = (it) => is(it, 'button,input,select,summary,a[href],area[href],' + widget)
         || ['onclick', 'onmousedown', 'onmouseup', 'onpointerdown', 'onpointerup'].some((name) => has(it, name)) || getComputedStyle(it).cursor === 'pointer';
     let pressable = false;

@@ -1,4 +1,4 @@
-//! What is done about a file in the moment it begins, whoever waits for news of it.
+//! Handles a download at the moment it begins, independent of any caller.
 
 use super::{Awaiting, Course, News};
 use futures::FutureExt as _;
@@ -20,37 +20,37 @@ use tokio::{
     time::Instant,
 };
 
-/// How long a tab that the page opened counts as the page's: one that stays may be its person's by then.
+/// How long a tab opened by the page counts as the page's: a tab that stays longer may be in the person's use.
 const OPENING: Duration = Duration::from_secs(20);
 
-/// How long what the page was told of may take to be heard, and how often it is looked whether it has. It is there
-/// already unless something else of the page is being found out.
+/// How long to wait for a frame event to be processed, and the polling interval. It is already processed unless
+/// another query of the page is running.
 const TELLING: Duration = Duration::from_secs(1);
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// Whose files are looked after, and which of them are taken.
+/// The page whose downloads are watched, and which of them are accepted.
 #[derive(Debug, Default)]
 pub(super) struct Guard {
-    /// The page in use. It is not held: files of a page that was let go of are its person's.
+    /// The page in use, as a weak handle: downloads of a released page are its person's.
     pub page: Option<WeakPage>,
-    /// What the person was asked about, and has not come yet.
+    /// The download that the person was asked about and that has not begun yet.
     pub awaiting: Awaiting,
-    /// Who has the page.
+    /// Who controls the page.
     pub hand: Option<watch::Receiver<PageHand>>,
 }
 
 impl Guard {
-    /// Whether a file that begins now is one that nobody was asked about. What the person fetches while they have the
-    /// page in hand is theirs.
+    /// Returns whether a download that begins now lacks the person's consent. Downloads that begin while the
+    /// person controls the page are theirs.
     ///
-    /// What the person was asked about is one file: the first that begins uses their yes up.
+    /// Consent covers one file: the first download that begins uses it up.
     fn stops(&mut self) -> bool {
         let is_agents = self.hand.as_ref().is_none_or(|hand| *hand.borrow() == PageHand::Agent);
         is_agents && std::mem::take(&mut self.awaiting) == Awaiting::Nothing
     }
 }
 
-/// Listens for as long as it is held.
+/// Listens until it is dropped.
 pub(super) struct Listening {
     pub heard: mpsc::UnboundedReceiver<News>,
     task: JoinHandle<()>,
@@ -63,11 +63,11 @@ impl Drop for Listening {
 }
 
 impl Listening {
-    /// Begins.
+    /// Starts listening.
     ///
     /// # Errors
     ///
-    /// The browser does not tell of files, or not of the tabs that open for one: none could be stopped.
+    /// The browser does not report downloads, or the tabs opened for them, so none could be stopped.
     pub async fn begin(connected: &Connected, guard: Arc<Mutex<Guard>>) -> Result<Self, CallError> {
         let (downloads, opened) = tokio::join!(Downloads::watch(&connected.link), connected.tabs.watch());
         let (tell, heard) = mpsc::unbounded_channel();
@@ -85,17 +85,18 @@ impl Listening {
     }
 }
 
-/// The browser tells of everybody's files. Of others than the page's nothing is done, and nothing is told.
+/// Watches downloads. The browser reports those of all pages; the ones of other pages are ignored and not
+/// reported.
 struct Watcher {
     downloads: Downloads,
     opened: Opened,
     tabs: Tabs,
-    /// Which tab opened which, and when: one that opens for a file is gone before it could be asked.
+    /// The opener of each tab, with the time: a tab opened for a download is gone before it could be queried.
     openers: HashMap<TargetId, (TargetId, Instant)>,
     guard: Arc<Mutex<Guard>>,
-    /// Where those came from that were stopped, until they have.
+    /// The source sites of downloads being stopped.
     unasked: HashMap<String, String>,
-    /// The page's that are coming, with their names.
+    /// The page's downloads in progress, with their names.
     known: HashMap<String, String>,
     tell: mpsc::UnboundedSender<News>,
 }
@@ -123,7 +124,7 @@ impl Watcher {
         let Some(from) = self.unasked.remove(&guid) else {
             return Some(News::Came { guid, course: Course::Done { path, bytes } });
         };
-        // It was there before the browser heard that nobody wants it.
+        // It completed before the browser received the cancellation.
         let gone = match &path {
             Some(path) => tokio::fs::remove_file(path).await,
             None => Err(std::io::ErrorKind::NotFound.into()),
@@ -140,7 +141,7 @@ impl Watcher {
         if !self.is_of(&page, frame).await {
             return None;
         }
-        // A file of somebody else's uses nothing up.
+        // A download of another page uses up no consent.
         if crate::browsing::lock(&self.guard).stops() {
             self.downloads.stop(&guid);
             let from = Address::of(url);
@@ -151,17 +152,17 @@ impl Watcher {
         Some(News::Began { guid, name })
     }
 
-    /// Whether a frame is of the page, or of a tab that the page opened.
+    /// Returns whether a frame belongs to the page, or to a tab that the page opened.
     async fn is_of(&mut self, page: &Page, frame: &FrameId) -> bool {
         if page.has_frame(frame) {
             return true;
         }
-        // Told before their files are.
+        // New tabs are reported before their downloads.
         while let Some(Some(tab)) = self.opened.next().now_or_never() {
             self.openers.extend(tab.opener.map(|opener| (tab.target, (opener, Instant::now()))));
         }
         self.openers.retain(|_, (_, opened)| opened.elapsed() < OPENING);
-        // The name of a tab is that of its main frame.
+        // A tab's target id equals its main frame's id.
         let tab = TargetId::new(frame.inner().clone());
         if self.openers.get(&tab).is_some_and(|(opener, _)| opener == page.target()) {
             return true;
@@ -172,8 +173,9 @@ impl Watcher {
         if page.frames().await.is_ok_and(|frames| frames.iter().any(|one| one.id == *frame)) {
             return true;
         }
-        // It may be gone, or the page may not say, held by a dialog or its own script. But each frame was told of before
-        // its file was, by the page itself: what is on its way is waited for. What comes of none is somebody else's.
+        // The frame may be gone, or the page may be blocked by a dialog or its own script. But the page
+        // reported each frame before its download, so wait for pending events. A download without a matching
+        // frame belongs to another page.
         let until = Instant::now() + TELLING;
         while !page.has_frame(frame) {
             if Instant::now() >= until || !page.is_attached() {

@@ -1,4 +1,4 @@
-//! The elements of an act, and what doing it to them would set off.
+//! The elements of an act, and its consequences for them.
 
 use super::Found;
 use crate::browsing::{
@@ -19,30 +19,30 @@ use octo_browser::{
 use octo_protocol::{PageElement, PageRisk};
 use octo_tools::{PageAct, ToolError, Weight};
 
-/// What is weighed of an act in a page.
+/// Context for weighing an act in a page.
 pub(super) struct About<'a> {
     pub seat: &'a Seat,
     pub ground: Ground<'a>,
     pub address: &'a Address,
     pub secrets: &'a Secrets,
-    /// Whether the model has read the page as it was.
+    /// Whether the model has read the page in this state.
     pub is_read: bool,
 }
 
-/// What becomes of what a field holds.
+/// The fate of a field's existing content.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writing {
-    /// It stays, and the text comes behind it.
+    /// The text is appended to it.
     Added,
-    /// The text takes its place.
+    /// The text replaces it.
     InPlace,
 }
 
-/// An element that was found, and what is known of it.
+/// An element that was found, with its facts.
 pub(super) type Known = (Place, Option<Facts>);
 
 impl About<'_> {
-    /// Adds what an action sets off. What the person would be asked about is marked by all that the question rests on.
+    /// Adds the consequences of an action. A question to the person is marked with everything it is based on.
     pub(super) fn judged(
         &self,
         weight: &mut Weight,
@@ -75,8 +75,8 @@ impl About<'_> {
         }
     }
 
-    /// What fields ask for that the element's own document cannot tell of: those in frames, of payment providers above
-    /// all, and in shadow roots it does not see into.
+    /// Returns the kinds of sensitive data that fields outside the element's own document ask for: in frames,
+    /// above all of payment providers, and in shadow roots that the document cannot see.
     fn elsewhere(&self, work: &Work, place: &Place, known: &[Sensitive]) -> Vec<Sensitive> {
         let Some(snapshot) = work.views.get(&self.ground.tab.number).and_then(octo_browser::View::last)
         else {
@@ -89,7 +89,7 @@ impl About<'_> {
         unknown.collect()
     }
 
-    /// The element of a number, found again by what it was known by where it is gone and only one is like it.
+    /// Returns the element with a number; a gone one is matched by its description if exactly one is similar.
     pub(super) async fn element(
         &self,
         work: &mut Work,
@@ -123,7 +123,8 @@ impl About<'_> {
         Ok((place, facts))
     }
 
-    /// That an element is gone, with the page as it is now. Against a look that nobody read, nothing would have changed.
+    /// Builds the error for a gone element, with the current page. The comparison is with the last snapshot the
+    /// model read, since an unread one would show no changes.
     async fn gone(&self, work: &mut Work, words: &str) -> ToolError {
         if !self.is_read {
             work.view(self.ground.tab.number).forget();
@@ -142,7 +143,7 @@ impl About<'_> {
         {
             return Err(ToolError::new(format!("Not done: {}.", octo_browser::Unfit::UnknownKey)));
         }
-        // What other frames ask for is known from a look at the page.
+        // The other frames' fields are known only from a snapshot of the page.
         if work.view(self.ground.tab.number).last().is_none()
             && !matches!(act, PageAct::Scroll(_) | PageAct::Wait(_))
         {
@@ -165,9 +166,9 @@ impl About<'_> {
             PageAct::Press(None, key) => self.press(work, key, found).await,
             PageAct::Upload(target, files) => {
                 let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-                // Resolved as they are now: a link that leads elsewhere by then is another file.
+                // Resolved now: a link with another target by then is another file.
                 found.weight.mark.push_str(&format!(" {files:?}"));
-                // What is no field for files is pressed, for it to ask for them.
+                // An element other than a file field is clicked, to make it ask for files.
                 self.on(work, *target, &[Action::Upload { files: &files }, Action::Click], found).await
             }
             PageAct::Drag(from, to) => {
@@ -191,7 +192,7 @@ impl About<'_> {
         }
     }
 
-    /// Judges all that one act does to an element, the weightiest first.
+    /// Judges all actions that one act performs on an element, the most serious first.
     pub(super) async fn on(
         &self,
         work: &mut Work,
@@ -208,7 +209,7 @@ impl About<'_> {
         Ok(())
     }
 
-    /// A download is a press on what offers it, and whatever else a press does there.
+    /// Judges a download: a click on the offering element, with any other effect of that click.
     pub(super) async fn download(
         &self,
         work: &mut Work,
@@ -253,7 +254,7 @@ impl About<'_> {
             self.secrets.release(self.ground.page, &place, facts.as_ref(), text)?;
         let text = text.as_str();
         if !releases.is_empty() {
-            // Asked about each time, in every mode: who typed it is not seen in what the page does next.
+            // Asked every time, in every mode: the page's later behaviour does not show who typed it.
             found.weight.risks.push(PageRisk::Password);
             if let Some(facts) = &facts {
                 found.weight.mark.push_str(&format!(" {}", facts.mark()));
@@ -270,7 +271,7 @@ impl About<'_> {
         let holds = facts.as_ref().map(|facts| facts.element.holds.as_str()).unwrap_or_default();
         let mut wholes = vec![text.to_owned()];
         if writing == Writing::Added && !holds.is_empty() {
-            // With what is written there already: a text that comes in pieces is one text, and so is a word of it.
+            // Including the existing content: a text or word written in pieces is one text.
             wholes.extend([format!("{holds} {text}"), format!("{holds}{text}")]);
         }
         for text in &wholes {
@@ -280,7 +281,7 @@ impl About<'_> {
         Ok(())
     }
 
-    /// A key where the focus is: that element is what is judged, and the key goes to no other.
+    /// Judges a key at the focus: the focused element is judged, and the key is sent to no other.
     async fn press(&self, work: &Work, key: &str, found: &mut Found) -> Result<(), ToolError> {
         let focused = self.ground.page.focused().await.map_err(|error| faults::fault(&error))?;
         let Some(place) = focused else {
@@ -293,7 +294,7 @@ impl About<'_> {
         let about = (&Origin::read(&self.ground.page.origin()), facts.as_ref().map(|facts| (&place, facts)));
         self.judged(&mut found.weight, work, about, Action::Press { key });
         found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
-        // Where nothing has the focus, the body has it: that is nothing to be shown.
+        // Without a focused element the body has the focus, which is not worth showing.
         let shown = facts.as_ref().filter(|facts| !matches!(facts.element.tag.as_str(), "body" | "html"));
         if let Some(facts) = shown {
             found.weight.target = Some(named_by_page(&facts.element));
@@ -311,7 +312,7 @@ impl About<'_> {
         let facts = facts.map_err(|error| faults::fault(&error))?;
         found.weight.mark.push_str(&format!(" {}:{}", place.document.0, place.node));
         found.weight.target = facts.as_ref().map(|facts| named_by_page(&facts.element));
-        // What says nothing at all could be anything: nothing but a point was given for it.
+        // An element without any text could do anything: the act was given only a point.
         let known = facts.as_ref().filter(|facts| !facts.is_mute());
         let about = (&Origin::read(&place.origin), known.map(|facts| (&place, facts)));
         self.judged(&mut found.weight, work, about, Action::Click);

@@ -1,4 +1,4 @@
-//! Fetching a repository of skills, with the machine's git. Nothing of what is fetched is run.
+//! Fetches a repository of skills with the machine's git. Nothing fetched is run.
 
 use super::super::Way;
 use octo_protocol::{ApiError, ProxyChoice};
@@ -11,16 +11,16 @@ use std::{
 use tempfile::TempDir;
 use tokio::process::Command;
 
-/// How long fetching may take.
+/// Time limit of fetching.
 const TIME: Duration = Duration::from_secs(90);
 
-/// What git needs of this process's surroundings.
+/// Variables of this process's environment that git needs.
 const SURROUNDINGS: [&str; 3] = ["PATH", "SSL_CERT_FILE", "SystemRoot"];
-/// What names the system's proxy there.
+/// Variables that name the system's proxy.
 const SYSTEM_PROXY: [&str; 6] =
     ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"];
 
-/// Where systems keep the certificates they trust: those of git's that name a file trust no others.
+/// Where systems keep their trusted certificates: a git that is given a file trusts no others.
 const BUNDLES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -28,26 +28,26 @@ const BUNDLES: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// What was fetched; gone when this is.
+/// A fetched repository, deleted when dropped.
 pub(super) struct Fetched {
-    /// The folder to look into.
+    /// The folder to inspect.
     pub(super) place: PathBuf,
     _folder: TempDir,
 }
 
-/// Where a repository is, and what of it is meant.
+/// The address of a repository and the part of it to use.
 #[derive(Debug, PartialEq, Eq)]
 struct Address {
     repository: String,
     branch: Option<String>,
-    /// A folder in it, without dots and links to be followed.
+    /// A folder in it, without dots or links to follow.
     inside: PathBuf,
 }
 
 /// Fetches the newest state of a repository, without its history.
 ///
 /// # Errors
-/// `skills.only_https` for any other kind of address, `skills.not_fetched` where git fails or is not there.
+/// `skills.only_https` for any other kind of address, `skills.not_fetched` if git fails or is missing.
 pub(super) async fn clone(from: &str, way: &Way) -> Result<Fetched, ApiError> {
     let address = Address::of(from).ok_or_else(|| ApiError::new("skills.only_https").arg("from", from))?;
     let not_fetched = |why: String| ApiError::new("skills.not_fetched").arg("from", from).detail(why);
@@ -99,13 +99,13 @@ pub(super) async fn clone(from: &str, way: &Way) -> Result<Fetched, ApiError> {
 }
 
 impl Way {
-    /// The variables git sees: the system's proxy only where that is chosen.
+    /// Returns the variables git sees: the system's proxy only if it is chosen.
     fn variables(&self) -> impl Iterator<Item = &'static str> + use<> {
         let proxy: &[&str] = if self.proxy == ProxyChoice::System { &SYSTEM_PROXY } else { &[] };
         SURROUNDINGS.into_iter().chain(proxy.iter().copied())
     }
 
-    /// What git is told of a proxy: nothing for the system's, an empty one for none.
+    /// Returns git's proxy setting: `None` for the system's, empty to use no proxy.
     fn proxy(&self) -> Option<&str> {
         match &self.proxy {
             ProxyChoice::System => None,
@@ -114,8 +114,9 @@ impl Way {
         }
     }
 
-    /// The setting by which git trusts the person's certificates beside the system's, which are written into a folder;
-    /// none where there are no own ones, or the system keeps its in no file, as Windows does.
+    /// Returns the setting that makes git trust the person's certificates in addition to the system's, which
+    /// are written into a folder. `None` if the person added no certificates, or the system keeps its own in no
+    /// file, as Windows does.
     async fn bundle(&self, into: &Path) -> std::io::Result<Option<OsString>> {
         let Some(own) = &self.certificates else { return Ok(None) };
         let named = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
@@ -133,10 +134,10 @@ impl Way {
 }
 
 impl Address {
-    /// None where it is no address of a repository over https.
+    /// Parses an address. Returns `None` if it is not a repository over https.
     fn of(from: &str) -> Option<Self> {
         let url = url::Url::parse(from).ok().filter(|url| url.scheme() == "https")?;
-        // A password in an address would end up in lists and errors.
+        // A password in an address would appear in lists and errors.
         if url.host_str().is_none() || !url.username().is_empty() || url.password().is_some() {
             return None;
         }
@@ -144,7 +145,7 @@ impl Address {
         repository.set_query(None);
         repository.set_fragment(None);
         let whole = Self { repository: repository.to_string(), branch: None, inside: PathBuf::new() };
-        // As pages of repositories name a folder: owner/name/tree/branch/folder.
+        // The form in which repository pages name a folder: owner/name/tree/branch/folder.
         let parts: Vec<&str> = url.path_segments()?.filter(|part| !part.is_empty()).collect();
         let [owner, name, rest @ ..] = parts.as_slice() else { return Some(whole) };
         let rest = rest.strip_prefix(&["-"]).unwrap_or(rest);
@@ -199,7 +200,7 @@ mod tests {
         let way = Way::default();
         let refused = clone("file:///etc", &way).await.err().map(|error| error.key);
         assert_eq!(refused, Some("skills.only_https".into()));
-        // A port nobody listens on.
+        // A port without a listener.
         let refused = clone("https://127.0.0.1:9/me/skills", &way).await.err().map(|error| error.key);
         assert_eq!(refused, Some("skills.not_fetched".into()));
     }
@@ -220,7 +221,7 @@ mod tests {
             }
             assert!(way.variables().any(|name| name == "PATH"));
         }
-        // git asks the proxy that was chosen, and no other.
+        // git uses the chosen proxy and no other.
         let proxy = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let url = format!("http://{}", proxy.local_addr().unwrap());
         let asked = std::thread::spawn(move || {

@@ -1,9 +1,9 @@
-//! Commands that take a folder whole, where something closed lies in it.
+//! Commands that take a whole folder containing something closed.
 
 use super::*;
 
-/// A folder with a key in `keys`, what the person never wants touched in `papers`, what they count as secret in
-/// `vault`, and nothing of the kind in `src`.
+/// Creates a folder with a key in `keys`, files the person never wants touched in `papers`, files they count as
+/// secret in `vault`, and nothing of the kind in `src`.
 fn scene() -> (tempfile::TempDir, PathBuf, Arc<Policy>) {
     let (keep, folder) = work();
     for file in ["keys/deep/.ssh/id", "papers/deep/private/x", "vault/deep/a.token", "src/deep/a.rs", "top"] {
@@ -18,7 +18,7 @@ fn scene() -> (tempfile::TempDir, PathBuf, Arc<Policy>) {
     (keep, folder, Arc::new(policy))
 }
 
-/// Lines that take all that is in a folder, and are known to do nothing else.
+/// Lines that take everything in a folder and are known to do nothing else.
 const KNOWN: &[&str] = &[
     "cp -r {} copy",
     "cp -a {} copy",
@@ -38,7 +38,7 @@ const KNOWN: &[&str] = &[
     "diff -r {} src",
 ];
 
-/// Lines of programs that may do anything with what they are given.
+/// Lines of programs that may do anything with their arguments.
 const UNKNOWN: &[&str] = &[
     "tar czf a.tgz {}",
     "tar czf - . | cat",

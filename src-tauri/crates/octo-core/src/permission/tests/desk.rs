@@ -1,4 +1,4 @@
-//! What commands to Octo itself may do.
+//! Permissions of builtin commands.
 
 use super::*;
 
@@ -119,7 +119,7 @@ fn leave_covers_one_kind_of_change_and_no_more() {
                 );
                 assert!(reason(&strict, &effects).is_some(), "not while the person's policy cannot be read");
             }
-            // A secret given as a body is still asked about.
+            // A secret given as a body still asks.
             let env = Effects {
                 reads: vec![folder.join(".env")],
                 ..desk(DeskEffect::Changes(covered.unwrap_or(LibraryChange::SaveMemory)))

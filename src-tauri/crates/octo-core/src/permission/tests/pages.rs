@@ -1,4 +1,4 @@
-//! What is done in the browser, and what a page is given.
+//! Actions in the browser, and the files a page receives.
 
 use super::*;
 
@@ -123,7 +123,7 @@ fn a_file_that_is_given_away_is_asked_about_with_the_page_that_gets_it() {
             [PageFile::Outside { path: shown(&outside) }, PageFile::Secret { path: shown(&secret) }];
         assert_eq!(about(mode, &all), expected, "{mode:?}");
     }
-    // Of a page nobody granted nothing is known yet: that is asked first, and gives nothing away.
+    // A page of an ungranted site is unknown: the first question is about the site, and reveals nothing.
     let looked = |looked| {
         let place = Some(octo_tools::Place { site: site.to_owned(), entry: Entry::Asks });
         let weight = octo_tools::Weight { place, looked, ..Default::default() };

@@ -1,4 +1,4 @@
-//! Times and runs, with a year of them in three zones.
+//! Times and runs, over a year in three zones.
 
 mod ends;
 
@@ -37,12 +37,12 @@ fn daily(times: &[&str]) -> Timing {
     Timing::Weekly { days, times: times.iter().map(|time| (*time).to_owned()).collect() }
 }
 
-/// The hours of a day in UTC.
+/// Returns a plan that runs every hour of a day in UTC.
 fn hourly(missed: MissedRun) -> TaskPlan {
     plan(missed, Timing::Cron { expression: "0 * * * *".to_owned() }, "UTC")
 }
 
-/// What the store keeps of one task.
+/// The stored state of one task.
 struct Task {
     plan: TaskPlan,
     times: Times,
@@ -58,7 +58,7 @@ impl Task {
         Self { plan, times, on: Switch::On, decided: None, rows: Vec::new(), slots: HashSet::new() }
     }
 
-    /// A look, stored; how many runs begin by it.
+    /// Stores the result of a look and returns how many runs begin.
     fn look(&mut self, now: Millis, look: Look) -> usize {
         let open: Vec<RunRow> = self.rows.iter().filter(|row| row.run.ended_at.is_none()).cloned().collect();
         let standing = Standing {
@@ -94,7 +94,7 @@ impl Task {
         begun
     }
 
-    /// A run that began fails, and another try waits.
+    /// Makes a begun run fail, so that a retry waits.
     fn fail(&mut self, now: Millis) {
         let error = ApiError::new("provider.overloaded");
         let failed = outlook(SessionStatus::Failed, Some(TurnEnd::Failed { error }));
@@ -104,7 +104,7 @@ impl Task {
         self.rows.extend(followed.retry);
     }
 
-    /// All that waits has run.
+    /// Completes all waiting runs.
     fn finish(&mut self, now: Millis) {
         for row in &mut self.rows {
             if let RunStatus::Waiting { .. } = row.run.status {
@@ -153,7 +153,7 @@ fn missed_times_go_by_the_policy_and_are_one_run_at_most() {
     let asleep = |missed| {
         let mut task = Task::new(hourly(missed));
         task.look(NEW_YEAR + MINUTE, Look::First);
-        // From one past midnight to half past five: five times.
+        // From one minute past midnight to half past five: five times.
         task.look(NEW_YEAR + 5 * HOUR + 30 * MINUTE, Look::Again);
         task
     };
@@ -163,11 +163,11 @@ fn missed_times_go_by_the_policy_and_are_one_run_at_most() {
     assert_eq!(asleep(MissedRun::Skip).statuses(), [(cause, skipped(SkipReason::Missed { times: 5 }))]);
     let mut asks = asleep(MissedRun::Ask);
     assert_eq!(asks.statuses(), [(cause, RunStatus::Asked)]);
-    // Missed again before it was answered: one question about all.
+    // Missed again before an answer: one question about all.
     asks.look(NEW_YEAR + 7 * HOUR + 30 * MINUTE, Look::Again);
     let all = RunCause::Missed { times: 7 };
     assert_eq!(asks.statuses(), [(cause, skipped(SkipReason::Missed { times: 5 })), (all, RunStatus::Asked)]);
-    // A time that is kept is no question, and leaves the one there is.
+    // A kept time asks nothing, and leaves the open question.
     assert_eq!(asks.look(NEW_YEAR + 8 * HOUR, Look::Again), 1);
     assert_eq!(asks.rows.len(), 3);
 }
@@ -215,7 +215,7 @@ fn a_run_is_never_beside_another() {
 
 #[test]
 fn a_run_takes_the_place_of_a_try_that_only_waits() {
-    // The next try is in two hours; the next time is in one.
+    // The retry is in two hours; the next time is in one.
     let failed = |missed| {
         let mut task = Task::new(TaskPlan { retry: TaskRetry { times: 2, minutes: 120 }, ..hourly(missed) });
         task.look(NEW_YEAR + MINUTE, Look::First);
@@ -235,17 +235,17 @@ fn a_run_takes_the_place_of_a_try_that_only_waits() {
         (&gone, Some(until), NEW_YEAR + 2 * HOUR)
     );
     assert_eq!(task.statuses()[2..], [(RunCause::Time, RunStatus::Waiting { until })], "one, and no second");
-    // Nothing takes the place of a run that goes on, and its own next try counts from the beginning.
+    // A run in progress is not replaced, and its own retries count from the beginning.
     task.set_running();
     task.fail(NEW_YEAR + 2 * HOUR + MINUTE);
     assert!(matches!(task.rows[3].run.cause, RunCause::Retry { number: 1, .. }));
 
-    // A time whose run has been leaves the try as it is.
+    // A time whose run has already happened leaves the retry as it is.
     task.decided = Some(NEW_YEAR + HOUR + MINUTE);
     assert_eq!(task.look(NEW_YEAR + 2 * HOUR + 90 * SECOND, Look::Again), 0);
     assert_eq!(task.rows[3].run.status, RunStatus::Waiting { until: NEW_YEAR + 4 * HOUR + MINUTE });
 
-    // Missed times: by the policy.
+    // Missed times follow the policy.
     let later = NEW_YEAR + 5 * HOUR + 30 * MINUTE;
     let cases =
         [(MissedRun::RunOnce, 1, gone), (MissedRun::Skip, 0, waits.clone()), (MissedRun::Ask, 0, waits)];
@@ -304,7 +304,7 @@ fn a_clock_a_year_ahead_is_one_run_and_set_right_again_it_goes_on() {
     assert_eq!(task.look(ahead, Look::Again), 1);
     assert_eq!(task.rows[0].run.cause, RunCause::Missed { times: 366 * 24 });
     task.finish(ahead);
-    // Further than any clock: still one, and quickly.
+    // A jump far into the future: still one, and quickly.
     assert_eq!(task.look(ahead + 400 * 366 * DAY, Look::Again), 1);
     task.finish(now);
     for hour in 1..=24 {
@@ -321,7 +321,7 @@ fn a_clock_a_year_ahead_is_one_run_and_set_right_again_it_goes_on() {
     assert_eq!(task.look(NEW_YEAR + 25 * HOUR, Look::Again), 1);
 }
 
-/// Numbers that look random and are always the same.
+/// Pseudo-random numbers with a fixed sequence.
 struct Dice(u64);
 
 impl Dice {
@@ -357,7 +357,7 @@ fn in_a_year_without_trouble_every_time_has_its_run() {
             task.look(now, Look::First);
             while now < end {
                 let next = task.times.after(now).next().unwrap();
-                // It wakes a little late, and sometimes for nothing.
+                // The scheduler wakes a little late, and sometimes for nothing.
                 now = if dice.below(4) == 0 {
                     now + dice.below(30 * SECOND) + 1
                 } else {
@@ -388,7 +388,7 @@ fn a_daily_time_has_a_run_on_each_day_of_a_year_in_each_zone() {
         }
         assert!(days.len() >= 362, "{zone}: {}", days.len());
         let odd: Vec<&Vec<String>> = days.values().filter(|times| **times != ["02:10"]).collect();
-        // The one night in which there is no ten past two.
+        // The one night without ten past two.
         let instead = if zone == "Australia/Lord_Howe" { "02:30" } else { "03:00" };
         assert_eq!(odd, [&vec![instead.to_owned()]], "{zone}");
     }
@@ -397,8 +397,8 @@ fn a_daily_time_has_a_run_on_each_day_of_a_year_in_each_zone() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Sleeps, processes that end, runs that take their time and runs that fail: every time is accounted for exactly
-    /// once, and no two runs are beside each other.
+    /// Sleeps, ending processes, slow runs and failing runs: every time is accounted for exactly once, and no
+    /// two runs overlap.
     #[test]
     fn every_time_is_accounted_for_once(
         seed in any::<u64>(),
@@ -438,7 +438,7 @@ proptest! {
             }
         }
         let due = task.times.after(begin).take_while(|at| *at <= now).count();
-        // A question that a later one took in is counted there.
+        // A question merged into a later one is counted there.
         let taken_in: u32 = task.rows.iter().filter_map(|row| match (&row.run.status, row.run.cause) {
             (RunStatus::Skipped { reason: SkipReason::Missed { times } }, RunCause::Missed { .. })
                 if missed == MissedRun::Ask => Some(*times),
@@ -453,7 +453,7 @@ proptest! {
         }
     }
 
-    /// Whatever the clock does, no time fires twice.
+    /// No time fires twice, whatever the clock does.
     #[test]
     fn no_clock_makes_a_time_fire_twice(seed in any::<u64>(), missed in prop::sample::select(
         vec![MissedRun::Skip, MissedRun::RunOnce, MissedRun::Ask],

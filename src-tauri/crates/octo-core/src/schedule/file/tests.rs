@@ -53,7 +53,7 @@ fn a_file_reads_well_and_means_the_plan() {
     let expected = "---\nname: \"Morning brief: what's new\"\nwhen: mon, fri at 08:30\nzone: Europe/Berlin\n\
         folder: \"/home/me/notes # 1\"\nprofile: coding\nmode: ask_risky\nmodel: opus\nbudget: 1.05\nminutes: 45\n\
         retry: 2 times after 15 minutes\nmissed: ask\ntell: all\n---\n\n# Look\n\n- mail\n- calendar\n---\nthen write brief.md\n";
-    // Quotes are the writer's affair, as long as a person can read it.
+    // The writer chooses the quotes, provided a person can read the text.
     assert_eq!(text.replace('"', ""), expected.replace('"', ""));
     files.write("brief", &text).unwrap();
     let read = files.get("brief", &models).unwrap();

@@ -1,26 +1,25 @@
-//! Cron expressions of five fields.
+//! Cron expressions with five fields.
 //!
-//! They are matched against local times, as all timings are, so that a change of the clocks means the same for them as
-//! for the others.
+//! They are matched against local times, like all timings, so that clock changes have the same effect.
 
 use croner::parser::{CronParser, Seconds, Year};
 use jiff::civil::DateTime;
 
-/// The most characters of an expression.
+/// Maximum length of an expression, in characters.
 const LONGEST: usize = 200;
 
-/// An expression that was read.
+/// A parsed expression.
 #[derive(Clone, Debug)]
 pub(super) struct Cron(croner::Cron);
 
-/// Why an expression is none.
+/// Why an expression is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no cron expression: {0}")]
 pub(crate) struct CronError(String);
 
 impl Cron {
-    /// Reads an expression: minute, hour, day of the month, month, day of the week; where both days are given, either
-    /// will do.
+    /// Parses an expression: minute, hour, day of the month, month, day of the week; if both days are given,
+    /// either matches.
     pub(super) fn new(expression: &str) -> Result<Self, CronError> {
         let fields = expression.split_whitespace().count();
         if fields != 5 || expression.len() > LONGEST {
@@ -30,7 +29,7 @@ impl Cron {
         parser.parse(expression).map(Self).map_err(|error| CronError(error.to_string()))
     }
 
-    /// The local times it means, from `begin` on.
+    /// Returns its local times, starting at `begin`.
     pub(super) fn from(&self, begin: DateTime) -> impl Iterator<Item = DateTime> {
         let first = self.0.find_next_occurrence(&begin, true).ok();
         std::iter::successors(first, move |last| self.0.find_next_occurrence(last, false).ok())

@@ -1,4 +1,4 @@
-//! Times so far apart.
+//! Times at a fixed distance.
 
 use jiff::{
     SignedDuration,
@@ -6,10 +6,10 @@ use jiff::{
 };
 use octo_protocol::Millis;
 
-/// The day from which all grids without an end of the day are counted.
+/// The day from which all grids without a daily end are counted.
 const FIRST: Date = jiff::civil::date(1970, 1, 1);
 
-/// Local times so many minutes apart.
+/// Local times a fixed number of minutes apart.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
     seconds: i64,
@@ -18,19 +18,19 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Counted from `from`: day after day up to `until`, or without end where there is none.
+    /// Counts from `from`: on each day up to `until`, or continuously without it.
     pub(super) fn new(minutes: u64, from: Time, until: Option<Time>) -> Self {
-        // Beyond the end of time there is no second one.
+        // Out of range, there is no second time.
         let seconds = minutes.checked_mul(60).and_then(|seconds| i64::try_from(seconds).ok());
         Self { seconds: seconds.unwrap_or(i64::MAX), from, until }
     }
 
-    /// How far apart they are.
+    /// Returns the distance.
     pub(super) fn distance(&self) -> Millis {
         self.seconds.saturating_mul(1_000)
     }
 
-    /// Those from `begin` on.
+    /// Returns the times starting at `begin`.
     pub(super) fn from(&self, begin: DateTime) -> Box<dyn Iterator<Item = DateTime> + '_> {
         match self.until {
             Some(until) => {

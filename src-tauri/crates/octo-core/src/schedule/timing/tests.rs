@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// The next times of a timing as the clock on the wall shows them.
+/// Returns the next times of a timing in local wall-clock time.
 fn next(timing: &Timing, zone: &str, after: &str, count: usize) -> Vec<String> {
     let after: Timestamp = after.parse().unwrap();
     let times = Times::new(timing, zone).unwrap();
@@ -55,7 +55,7 @@ fn a_time_the_clocks_skip_is_the_next_there_is_and_one_that_comes_twice_is_the_f
             "2026-10-24T12:00:00Z",
             &["10-25 02:30 +02:00", "10-26 02:30 +01:00"],
         ),
-        // Two that fall together are one.
+        // Two that coincide are one.
         (
             daily(&["02:00", "02:30", "03:00"]),
             "Europe/Berlin",
@@ -87,7 +87,7 @@ fn a_time_the_clocks_skip_is_the_next_there_is_and_one_that_comes_twice_is_the_f
             "2026-04-04T02:00:00Z",
             &["04-05 01:45 +11:00", "04-06 01:45 +10:30"],
         ),
-        // A day that was left out.
+        // A date the zone skipped.
         (
             daily(&["09:00"]),
             "Pacific/Apia",
@@ -100,7 +100,7 @@ fn a_time_the_clocks_skip_is_the_next_there_is_and_one_that_comes_twice_is_the_f
             "2026-03-29T00:10:00Z",
             &["03-29 01:30 +01:00", "03-29 03:00 +02:00", "03-29 03:30 +02:00"],
         ),
-        // What comes every so often goes on through an hour that comes twice.
+        // A repeating timing continues through a repeated hour.
         (
             every(30, TimeUnit::Minutes, "00:00", None),
             "Europe/Berlin",
@@ -131,7 +131,7 @@ fn a_time_the_clocks_skip_is_the_next_there_is_and_one_that_comes_twice_is_the_f
             "2026-10-24T17:55:00Z",
             &["10-24 20:00 +02:00", "10-25 08:00 +01:00"],
         ),
-        // Not what would come closer together than it says.
+        // But not with less than its distance.
         (
             every(8, TimeUnit::Hours, "02:00", None),
             "Europe/Berlin",
@@ -227,7 +227,7 @@ fn what_makes_no_sense_is_said() {
     for zone in ["", "Mars/Olympus", "../../etc/passwd", "/etc/localtime"] {
         assert!(matches!(Times::new(&Timing::ByHand, zone), Err(TimingError::Zone(_))), "{zone}");
     }
-    // It is read, and never comes.
+    // It parses but never matches.
     assert_eq!(next(&cron("0 0 30 2 *"), "UTC", "2026-01-01T00:00:00Z", 1), Vec::<String>::new());
 }
 
@@ -258,7 +258,7 @@ fn civil_day(number: usize) -> Weekday {
 }
 
 proptest! {
-    /// From wherever it is looked at, the same moments come, each later than the one before.
+    /// The same moments result from any starting point, each later than the one before.
     #[test]
     fn the_times_do_not_depend_on_when_somebody_looks(
         timing in timings(),

@@ -1,4 +1,4 @@
-//! Words and timings.
+//! Timings in words.
 
 use super::*;
 use crate::schedule::timing::Times;
@@ -61,7 +61,7 @@ fn other_words_are_not_guessed_at() {
     ];
     for text in nothing {
         let found = read(text);
-        // An empty list of times is read, and then is no timing.
+        // An empty list of times parses, but is not a valid timing.
         let is_timing = found.as_ref().is_some_and(|timing| Times::new(timing, "UTC").is_ok());
         assert!(!is_timing, "{text}: {found:?}");
     }

@@ -24,17 +24,17 @@ const REMEMBER: &str = include_str!("../../prompt/remember.md");
 const REFLECT: &str = include_str!("../../prompt/reflect.md");
 const PROPOSE: &str = include_str!("../../prompt/propose.md");
 
-/// Answers a sub-agent may give here. What takes more is not what it was asked for.
+/// Maximum number of answers of a sub-agent here. A longer one has left its assignment.
 const MOST_STEPS: u32 = 16;
 
-/// What is looked for in a turn.
+/// The purpose of a look back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Aim {
-    /// Something to remember.
+    /// To find something to remember.
     Remember,
-    /// How this skill could be better.
+    /// To improve this skill.
     Reflect(String),
-    /// A skill to make of it.
+    /// To propose a new skill.
     Propose,
 }
 
@@ -44,16 +44,16 @@ pub(super) struct Look {
     parent: SessionInfo,
     turn: TurnId,
     model: ModelId,
-    /// The last message of the conversation then.
+    /// The last message of the conversation at that time.
     last: MessageId,
     folder: PathBuf,
-    /// Where proposals are written down before they are made.
+    /// Folder in which proposals are drafted before they are made.
     drafts: PathBuf,
     calls: Calls,
     state: ParentState,
 }
 
-/// What one sub-agent did.
+/// The result of one sub-agent.
 struct Done {
     deeds: Vec<Deed>,
     progress: Option<Progress>,
@@ -66,7 +66,7 @@ impl Calls {
 }
 
 impl Aim {
-    /// What its sub-agent is called.
+    /// Returns the name of its sub-agent.
     fn name(&self) -> &'static str {
         match self {
             Self::Remember => "remember",
@@ -82,7 +82,7 @@ impl Aim {
         }
     }
 
-    /// The tools it works with.
+    /// Returns the tools it works with.
     fn tools(&self) -> &'static [&'static str] {
         match self {
             Self::Remember => &["terminal"],
@@ -121,7 +121,7 @@ impl Look {
         }
     }
 
-    /// Does it. Never fails: what could not be done is logged, and the conversation is as it was.
+    /// Runs the look back. Never fails: errors are logged and leave the conversation as it was.
     pub(super) fn run(self, aims: Vec<Aim>) -> BoxFuture<'static, LookedBack> {
         Box::pin(async move { self.all(aims).await })
     }
@@ -134,7 +134,7 @@ impl Look {
             memory: Memory::UpToDate,
         };
         for aim in aims {
-            // The person took it back, or wants none for this skill: asking would be paid for nothing.
+            // The person withdrew it or rejects proposals for this skill, so the request would be wasted money.
             if !self.is_worth_asking(&aim).await {
                 continue;
             }
@@ -159,7 +159,7 @@ impl Look {
                 }
             };
             if aim == Aim::Remember {
-                // Only the person's going on makes it due again: what failed or was stopped is let be.
+                // Only an interruption by the person makes it due again; a failed or stopped one is dropped.
                 let was_cut = self.calls.way.is_cancelled() && !self.calls.end.is_cancelled();
                 let end = finished.as_ref().and_then(Progress::end);
                 let whole = end.is_some_and(|(end, _)| *end == TurnEnd::Finished);
@@ -172,7 +172,8 @@ impl Look {
 
     async fn is_worth_asking(&self, aim: &Aim) -> bool {
         let Aim::Reflect(name) = aim else { return true };
-        // Of a project's skill, or another program's, the person's own would be made, and stand behind it.
+        // For a skill of a project or another program this would create a copy among the person's own skills,
+        // ranked behind the original.
         let shelf = self.runtime.services.library.shelf(Some(self.folder.clone())).await;
         shelf.is_ok_and(|shelf| {
             let skill = shelf.catalogue.get(name);
@@ -182,7 +183,7 @@ impl Look {
         })
     }
 
-    /// Lets one sub-agent work; none where it was ended before that.
+    /// Runs one sub-agent. Returns `None` if it was ended before it began.
     async fn one(&self, aim: &Aim) -> Result<Option<Done>, ApiError> {
         if self.calls.is_ended() {
             return Ok(None);
@@ -208,7 +209,7 @@ impl Look {
             session: self.parent.id,
             title: self.parent.title.clone(),
             turn: self.turn,
-            // No call started it, so none has this id.
+            // A fresh id, as no call started this sub-agent.
             call: CallId::new(),
             name: aim.name().to_owned(),
         };
@@ -222,7 +223,7 @@ impl Look {
             .unattended(deeds)
     }
 
-    /// Follows a sub-agent to the end of its turn, and ends that where it must.
+    /// Follows a sub-agent to the end of its turn and ends the turn if necessary.
     async fn follow(&self, child: SessionId, mut progress: watch::Receiver<Progress>) -> Option<Progress> {
         let mut stopping = false;
         loop {
@@ -230,13 +231,13 @@ impl Look {
             if now.end().is_some() {
                 return Some(now);
             }
-            // It waits for the person, for a budget say, who does not know of it; or it does not come to an end.
+            // It waits for the person, who does not know of it (for a budget, say), or it does not finish.
             let astray = now.waits() || now.steps() > MOST_STEPS;
             let gives_way = self.calls.way.is_cancelled() && !now.acts();
             if !stopping && (astray || gives_way || self.calls.end.is_cancelled()) {
                 stopping = true;
                 let runtime = self.runtime.clone();
-                // Its actor may be busy; what it does is heard of all the same.
+                // Its actor may be busy; its progress arrives regardless.
                 tokio::spawn(async move {
                     let handle = runtime.open.get(child).await;
                     if let Some(handle) = handle
@@ -249,7 +250,7 @@ impl Look {
             tokio::select! {
                 biased;
                 changed = progress.changed() => if changed.is_err() {
-                    // It could not be stored, or Octo ends.
+                    // It could not be stored, or Octo is shutting down.
                     return None;
                 },
                 () = self.calls.end.cancelled(), if !stopping => {}
@@ -258,7 +259,7 @@ impl Look {
         }
     }
 
-    /// Notes with what was proposed what finding it out cost.
+    /// Records the cost of the look back with the proposal.
     async fn price(&self, done: &Done) {
         let cost = done.progress.as_ref().and_then(|progress| progress.cost());
         let Some(cost) = cost else { return };

@@ -14,7 +14,7 @@ fn command(handle: &str, state: CommandState) -> BackgroundCommand {
     }
 }
 
-/// After a turn that ended so, with one command that stands so.
+/// The state after a turn with this end, with one command in this state.
 fn after(end: Option<TurnEnd>, state: CommandState) -> Background {
     let mut background = Background::restored(&[]);
     if let Some(end) = end {

@@ -1,4 +1,4 @@
-//! Budgets: a turn pauses and asks when one is used up; nothing is ever killed for it.
+//! Budgets: when one is used up, the turn pauses and asks; a budget never kills work.
 
 use super::{Gate, Next, Passage};
 use crate::session::{Report, state::Session, step::Step};
@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-/// How long until what could not be looked up is looked up again.
+/// How long to wait before a failed lookup is repeated.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The budgets as a session meets them.
@@ -34,15 +34,15 @@ enum Check {
     Asked(BudgetStop, Next),
 }
 
-/// How far the person let budgets be exceeded.
+/// By how much the person lets budgets be exceeded.
 #[derive(Clone, Default)]
 pub(in crate::session) struct Allowance {
-    /// So many times the limit was given again.
+    /// How many times the limit was added again.
     raised: HashMap<BudgetScope, u64>,
     unlimited: HashSet<BudgetScope>,
 }
 
-/// What was spent, as the ledger has it.
+/// The spending according to the ledger.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
     task: Spending,
@@ -50,14 +50,14 @@ pub(crate) struct Spent {
     day: Spending,
 }
 
-/// What was spent before a model call.
+/// The spending before a model call.
 pub(crate) struct BudgetReport {
     check: MessageId,
     spent: Result<Spent, StoreError>,
 }
 
 impl Allowance {
-    /// The first budget that is used up.
+    /// Returns the first budget that is used up.
     fn used_up(&self, budgets: &Budgets, spent: &Spent) -> Option<BudgetStop> {
         let scopes = [
             (BudgetScope::Task, budgets.task, spent.task),
@@ -65,7 +65,7 @@ impl Allowance {
             (BudgetScope::Day, budgets.day, spent.day),
         ];
         scopes.into_iter().find_map(|(scope, limit, spent)| {
-            // Nothing at all would be no limit that could be raised.
+            // A zero limit could not be raised.
             let limit = limit.filter(|_| !self.unlimited.contains(&scope))?.max(Cost::nano_dollars(1));
             let times = self.raised.get(&scope).copied().unwrap_or(0).saturating_add(1);
             let allowed = Cost::nano_dollars(limit.as_nano_dollars().saturating_mul(times));
@@ -82,7 +82,7 @@ impl Allowance {
         !self.raised.is_empty() || !self.unlimited.is_empty()
     }
 
-    /// A turn begins: what was allowed to an earlier one does not count for it.
+    /// Resets the allowance at the start of a turn: an earlier turn's does not count for it.
     fn begin_turn(&mut self) {
         self.raised.remove(&BudgetScope::Task);
         self.unlimited.remove(&BudgetScope::Task);
@@ -104,7 +104,7 @@ impl Allowance {
         }
     }
 
-    /// Gives a limit again, as often as it takes to go on.
+    /// Adds the limit as many times as are needed to continue.
     fn raise(&mut self, stop: &BudgetStop, limit: Cost) {
         let times = stop.spent.as_nano_dollars() / limit.as_nano_dollars().max(1);
         self.raised.insert(stop.scope, times.max(1));
@@ -122,7 +122,7 @@ impl Budget {
         &self.allowance
     }
 
-    /// Whether the person let any be exceeded.
+    /// Whether the person allowed any excess.
     pub(in crate::session) fn is_raised(&self) -> bool {
         self.allowance.is_raised()
     }
@@ -153,7 +153,8 @@ impl Budget {
 }
 
 impl Session {
-    /// The budgets that count here: the person's, what this process was told a turn may cost, and what a task's run may.
+    /// Returns the budgets in effect: the person's, this process's limit per turn and the limit of a scheduled
+    /// run.
     fn budgets(&self) -> Budgets {
         let budgets = self.runtime.base.preferences().budgets;
         let own = self.runtime.base.config.budget;
@@ -185,7 +186,7 @@ impl Session {
         Passage::Closed
     }
 
-    /// What was spent is known.
+    /// Continues once the spending is known.
     pub(in crate::session) async fn budget_checked(&mut self, report: BudgetReport) -> Result<(), ApiError> {
         let Some(next) = self.budget.take_checked(report.check) else { return Ok(()) };
         let spent = report.spent?;
@@ -200,7 +201,7 @@ impl Session {
         self.finish(step).await
     }
 
-    /// The person answers.
+    /// Takes the person's answer.
     pub(in crate::session) async fn answer_budget(&mut self, answer: BudgetAnswer) -> Result<(), ApiError> {
         let Check::Asked(stop, next) = self.budget.check else {
             return Err(ApiError::new("budget.none").code(ErrorCode::Gone));
@@ -216,7 +217,7 @@ impl Session {
         self.finish(step).await
     }
 
-    /// Stop while a budget is looked at or waits for its answer; whether it did.
+    /// Cancels a budget check or question on Stop. Returns whether there was one.
     pub(in crate::session) fn cancel_budget(&mut self, step: &mut Step) -> bool {
         match std::mem::take(&mut self.budget.check) {
             Check::None => false,
@@ -228,7 +229,7 @@ impl Session {
         }
     }
 
-    /// Whether a call nobody asked for would exceed a budget.
+    /// Whether a call that the person did not ask for would exceed a budget.
     pub(in crate::session) async fn is_over_budget(&self) -> Result<bool, ApiError> {
         let budgets = self.budgets();
         let (session, none) = (self.id(), TurnId::new());
@@ -249,7 +250,7 @@ fn spent(reader: &Reader<'_>, session: SessionId, turn: TurnId) -> Result<Spent,
     })
 }
 
-/// The beginning of today on the machine's clock.
+/// Returns the start of today by the machine's clock.
 pub(crate) fn midnight() -> octo_protocol::Millis {
     let now = jiff::Zoned::now();
     now.start_of_day().map_or_else(|_| now.timestamp(), |start| start.timestamp()).as_millisecond()
@@ -272,7 +273,7 @@ mod tests {
         let stop = allowance.used_up(&budgets, &spent).unwrap();
         assert_eq!((stop.scope, stop.limit), (BudgetScope::Task, Cost::nano_dollars(10)));
         allowance.raise(&stop, Cost::nano_dollars(10));
-        // 35 of 10 was spent: three more tens reach to 40.
+        // 35 of 10 was spent: three more tens raise it to 40.
         let next = allowance.used_up(&budgets, &spent).unwrap();
         assert_eq!(next.scope, BudgetScope::Session);
         allowance.unlimited.insert(BudgetScope::Session);

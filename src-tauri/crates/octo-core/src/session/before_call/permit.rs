@@ -23,12 +23,12 @@ use octo_protocol::{ApiError, CallId, SessionStatus, TurnId};
 pub(in crate::session) struct TurnPermit {
     /// `None` while it asks for none.
     ticket: Option<Ticket>,
-    /// What follows once it has one.
+    /// The steps to take once it has one.
     waiting: Vec<Waiting>,
     progress: Progress,
 }
 
-/// Whether a turn took a step since it began or was gone on with.
+/// Whether a turn has taken a step since it began or was resumed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Progress {
     #[default]
@@ -41,7 +41,7 @@ enum Progress {
 enum Waiting {
     /// A model is called, after the gates from this one on.
     Call(Gate, Next),
-    /// A call is prepared: a turn's first step may be one.
+    /// Prepare a call, which may be a turn's first step.
     Prepare(CallId),
 }
 
@@ -135,7 +135,7 @@ impl Session {
         let waiting = std::mem::take(&mut running.permit.waiting);
         let mut step = Step::default();
         if waiting.iter().any(|waiting| matches!(waiting, Waiting::Call(Gate::Model, _))) {
-            // What was said meanwhile is part of what is asked now.
+            // Messages sent meanwhile become part of the request.
             self.drain_queue(turn, &mut step);
             self.feed(Input::Queued(self.waiting()), &mut step);
         }

@@ -100,7 +100,7 @@ impl Batch {
         }
     }
 
-    /// Ends a call that waited, with what the person said.
+    /// Ends a waiting call with the person's answer.
     pub(in crate::session) fn end(
         &mut self,
         call: CallId,

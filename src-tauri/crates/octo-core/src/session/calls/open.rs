@@ -1,4 +1,4 @@
-//! A call of the batch that is open.
+//! A call of the open batch.
 
 use super::{EndedHow, plain};
 use crate::clock::now;
@@ -228,7 +228,7 @@ impl OpenCall {
         self.cancel = None;
     }
 
-    /// Its result; a batch is closed only when each has one.
+    /// Returns its result; a batch is closed only when every call has one.
     pub(super) fn into_result(self) -> ToolResult {
         let Self { call, result, .. } = self;
         result.unwrap_or_else(|| {
@@ -242,7 +242,7 @@ fn result_of(call: &ToolCall, status: CallStatus, text: String) -> ToolResult {
     ToolResult { call: call.id, provider_id: call.provider_id.clone(), status, text, images: Vec::new() }
 }
 
-/// A failed command keeps its card; anything else shows what went wrong.
+/// Returns the view of a failed call: a command keeps its card, any other call shows the error.
 fn failed_view(before: Option<ToolView>, text: &str) -> ToolView {
     match before {
         Some(ToolView::Command(mut command)) => {

@@ -49,7 +49,7 @@ impl Session {
         let run = CallRun { id, ready, hooks, deed, task, summary, context, looking, cancel: cancel.clone() };
         tokio::spawn(async move {
             let began = Instant::now();
-            // A task of its own, so that a fault in a tool ends the call and not the session.
+            // A separate task, so that a panic in a tool ends the call and not the session.
             let (outcome, watched) = tokio::spawn(run.run()).await.unwrap_or_else(|error| {
                 tracing::error!(call = %id, tool, %error, "a tool broke");
                 let words =
@@ -57,7 +57,7 @@ impl Session {
                 (Err(ToolError::new(words)), None)
             });
             if may_remove {
-                // What the command removed is in the list by the time the call has ended.
+                // The trash lists the command's removals before the call ends.
                 runtime.services.trash.look(Sweep::New).await;
             }
             let how = if cancel.is_cancelled() { EndedHow::Stopped } else { EndedHow::ByItself };
@@ -78,7 +78,7 @@ impl CallRun {
     /// Runs it. Returns its outcome, and a command whose changes are to be looked for.
     async fn run(self) -> (Result<ToolOutput, ToolError>, Option<RunningCommand>) {
         let Self { id, ready, hooks, deed, task, summary, context, looking, cancel } = self;
-        // Stop was pressed while it waited to be stored that this begins: then it does not.
+        // Stop was pressed while the start was waiting to be stored: the call does not begin.
         if cancel.is_cancelled() {
             return (Err(ToolError::new(texts::settled(Settle::Stopped).1)), None);
         }
@@ -90,7 +90,7 @@ impl CallRun {
             Ok(watched) => watched,
             Err(error) => return (Err(error), None),
         };
-        // Looking at the folder may have taken longer than the person wanted to wait.
+        // Scanning the folder may have taken longer than the person wanted to wait.
         if cancel.is_cancelled() {
             return (Err(ToolError::new(texts::settled(Settle::Stopped).1)), watched);
         }

@@ -1,4 +1,4 @@
-//! The part of a journey that takes its time: files.
+//! The slow part of a restore: files.
 
 use super::super::tasks::{Loose, beside};
 use octo_protocol::{ApiError, RestoreReport, SessionId, TaskKind, TaskNumber, TaskTree, TaskView, TurnId};
@@ -9,37 +9,37 @@ use std::{
     path::PathBuf,
 };
 
-/// Where a journey goes.
+/// The target of a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// To this task.
+    /// This step.
     Task(TaskNumber),
-    /// To the task before the active one.
+    /// The step before the active one.
     Undo,
-    /// To what a task went on from, as its undo.
+    /// The predecessor of a step, as the step's own undo.
     Undone {
-        /// The task.
+        /// The step.
         task: TaskNumber,
-        /// What it went on from.
+        /// Its predecessor.
         to: TaskNumber,
     },
-    /// To the newest task that went on from the active one.
+    /// The newest successor of the active step.
     Redo,
 }
 
-/// What of a task is gone to.
+/// The parts of a step to restore.
 pub(crate) enum Extent {
-    /// Files and conversation; turns that asked for it stay visible.
+    /// Files and conversation; the turns that asked for it stay visible.
     Everything { kept: Vec<TurnId> },
     /// All files.
     Files,
-    /// These files, which become a task of their own.
+    /// These files; the result becomes a step of its own.
     Chosen(Vec<String>),
     /// The conversation.
     Conversation,
 }
 
-/// The conversation on the way to a task.
+/// The conversation of a step.
 pub(super) struct Conversation {
     task: TaskNumber,
     tree: TaskTree,
@@ -93,7 +93,7 @@ impl Way {
                 self.with_conversation(Journey { task, conversation: said, kept }, overwrite).await
             }
             Extent::Files => {
-                // It stays where it is, also when what it was beside so far is left.
+                // The conversation stays where it is, even when the step it was at is left.
                 let (session, said) = (self.session, tree.conversation);
                 let noted = self.store.write(move |tx| tx.set_conversation_task(session, said)).await;
                 noted?;
@@ -133,7 +133,7 @@ impl Way {
         begun?;
         let report = match self.files(journey.task, None, overwrite).await {
             Ok(report) => report,
-            // Its journal is there still, and the next start ends it, one way or the other.
+            // Its journal still exists; the next start completes or reverts it.
             Err(error) if error.key == "time.stuck" || error.key == "time.failed" => return Err(error),
             Err(error) => {
                 let dropped = self.store.write(move |tx| tx.drop_journey(session)).await;
@@ -172,8 +172,8 @@ impl Way {
     }
 }
 
-/// Where files and conversation go. Both to a task that is named; otherwise each takes back, or does again, only what it
-/// has: where the person had put the conversation elsewhere than the files, it stays there.
+/// Returns the target steps of files and conversation. Both go to a step that is named; otherwise each undoes
+/// or redoes only its own part: if the person had moved the conversation away from the files, it stays there.
 fn goal(tree: &TaskTree, target: Target, kept: &[TurnId]) -> Result<(TaskNumber, TaskNumber), ApiError> {
     Ok(match target {
         Target::Task(task) => (task, task),
@@ -190,7 +190,7 @@ fn goal(tree: &TaskTree, target: Target, kept: &[TurnId]) -> Result<(TaskNumber,
     })
 }
 
-/// The turns that ask, with those in between that never came to say anything: attempts that failed at once.
+/// Adds the silent turns between those that ask: attempts that failed at once.
 fn with_attempts(tree: &TaskTree, asking: Vec<TurnId>) -> Vec<TurnId> {
     let asks = |task: &&TaskView| task.turn.is_some_and(|turn| asking.contains(&turn));
     let way = conversation(tree, tree.conversation);
@@ -201,7 +201,7 @@ fn with_attempts(tree: &TaskTree, asking: Vec<TurnId>) -> Vec<TurnId> {
     asking.into_iter().filter(|turn| !between.contains(turn)).chain(between.iter().copied()).collect()
 }
 
-/// Where the conversation is without a task, and without the turns that ask for that.
+/// Returns the step of the conversation without a certain step and without the turns that ask for its removal.
 fn without(tree: &TaskTree, task: TaskNumber, asking: &[TurnId]) -> TaskNumber {
     let mut at = tree.conversation;
     while let Some(turn) = known(tree, at).and_then(|known| known.turn)
@@ -216,7 +216,7 @@ fn without(tree: &TaskTree, task: TaskNumber, asking: &[TurnId]) -> TaskNumber {
     }
 }
 
-/// The task an undo takes back: a checkpoint is no work.
+/// Returns the step that an undo reverts, skipping checkpoints, which are no work.
 fn work(tree: &TaskTree, from: TaskNumber) -> TaskNumber {
     let mut at = from;
     while let Some(checkpoint) = known(tree, at).filter(|known| known.kind == TaskKind::Checkpoint)
@@ -227,7 +227,7 @@ fn work(tree: &TaskTree, from: TaskNumber) -> TaskNumber {
     at
 }
 
-/// The tasks whose turns are in the conversation at the end of one.
+/// Returns the steps whose turns are in the conversation at the end of a step.
 fn conversation(tree: &TaskTree, task: TaskNumber) -> HashSet<TaskNumber> {
     let mut way = HashSet::new();
     let mut next = Some(task);
@@ -237,7 +237,7 @@ fn conversation(tree: &TaskTree, task: TaskNumber) -> HashSet<TaskNumber> {
     way
 }
 
-/// The task whose conversation another one went on from.
+/// Returns the step whose conversation another one continued.
 fn said_before(tree: &TaskTree, task: TaskNumber) -> Option<TaskNumber> {
     known(tree, task).and_then(|known| known.said_after.or(known.parent))
 }

@@ -22,10 +22,10 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use tokio_util::task::TaskTracker;
 
-/// Tools no sub-agent may use: it starts none of its own, and does not take its parent's task back.
+/// Tools no sub-agent may use: it starts no sub-agents and does not undo its parent's turn.
 const NEVER: &[&str] = &[INVOKE_SKILL, "undo_task", "redo_task"];
 
-/// What a session is as a sub-agent.
+/// The sub-agent part of a session's state.
 pub(in crate::session) struct SubAgent {
     origin: ForkOrigin,
     barred: Arc<[String]>,
@@ -33,7 +33,7 @@ pub(in crate::session) struct SubAgent {
     link: Option<Link>,
 }
 
-/// What a sub-agent's session gets from its parent when it begins.
+/// The state a parent hands to a sub-agent's session at its start.
 pub(crate) struct ParentLink {
     state: ParentState,
     link: Link,
@@ -43,11 +43,11 @@ pub(crate) struct ParentLink {
 #[derive(Clone)]
 pub(in crate::session) struct ParentState {
     task: TurnTask,
-    /// What that task is called.
+    /// The summary of the parent's step.
     summary: String,
-    /// Where what ended commands changed is looked for: the parent's task waits for that.
+    /// Tracks the scans for changes of ended commands; the parent's step waits for them.
     looking: TaskTracker,
-    /// Sites the person granted to the task.
+    /// Sites the person granted to the parent's turn.
     granted: Vec<String>,
     allowance: Allowance,
     attached: Attached,
@@ -65,10 +65,10 @@ struct Link {
     reports: watch::Sender<Progress>,
 }
 
-/// Who is there for a sub-agent's questions.
+/// Who answers a sub-agent's questions.
 #[derive(Clone)]
 pub(in crate::session) enum Attendance {
-    /// The person: its card shows that it waits.
+    /// The user answers; the card shows the sub-agent as waiting.
     Person,
     /// No person. What would ask is refused; what its built-in commands do is sent here.
     Unattended(mpsc::UnboundedSender<Deed>),
@@ -136,17 +136,17 @@ impl Session {
         }
     }
 
-    /// The session whose task this is: its own, or its parent's.
+    /// Returns the session that owns the step of the time machine: this one or its parent.
     pub(in crate::session) fn root(&self) -> SessionId {
         self.sub_agent.as_ref().map_or(self.id(), |sub_agent| sub_agent.origin.session)
     }
 
-    /// The turn whose task this is.
+    /// Returns the turn that owns the step.
     pub(in crate::session) fn root_turn(&self, own: TurnId) -> TurnId {
         self.sub_agent.as_ref().map_or(own, |sub_agent| sub_agent.origin.turn)
     }
 
-    /// Tools that are refused here, whatever is decided about their calls.
+    /// Returns the tools that are refused here, whatever is decided about their calls.
     pub(in crate::session) fn barred(&self) -> Arc<[String]> {
         self.sub_agent.as_ref().map_or_else(|| Arc::from([]), |sub_agent| sub_agent.barred.clone())
     }
@@ -175,17 +175,17 @@ impl Session {
         Client { turn, witness }
     }
 
-    /// The task of a turn that begins or goes on.
+    /// Returns the step of a turn that begins or resumes.
     pub(in crate::session) fn turn_task(&self, turn: TurnId) -> TurnTask {
         self.link().map_or_else(|| TurnTask::new(self, turn), |link| link.task.clone())
     }
 
-    /// What the task of a sub-agent is called: as its parent's turn.
+    /// Returns the step's summary for a sub-agent: that of its parent's turn.
     pub(in crate::session) fn summary_of_parent(&self) -> Option<&str> {
         Some(&self.link()?.summary)
     }
 
-    /// A sub-agent has one turn, and what is of a session for good is its parent's. Fails for one.
+    /// Fails for a sub-agent: it has one turn, and permanent changes of a session belong to its parent.
     pub(in crate::session) fn must_be_own(&self) -> Result<(), ApiError> {
         match &self.sub_agent {
             Some(sub_agent) => Err(ApiError::new("fork.belongs").arg("title", &sub_agent.origin.title)),
@@ -197,28 +197,28 @@ impl Session {
         Some(&mut self.sub_agent.as_mut()?.link.as_mut()?.progress)
     }
 
-    /// The model gave an answer.
+    /// Records an answer of the model.
     pub(in crate::session) fn note_step(&mut self, message: &Message) {
         if let Some(progress) = self.progress() {
             progress.answered(message);
         }
     }
 
-    /// A call was taken up, of the tool of this name.
+    /// Records the start of a call to the tool with this name.
     pub(in crate::session) fn note_call(&mut self, tool: &str) {
         if let Some(progress) = self.progress() {
             progress.called(tool);
         }
     }
 
-    /// A model call was billed.
+    /// Records a billed model call.
     pub(in crate::session) fn note_bill(&mut self, call: &BilledCall) {
         if let Some(progress) = self.progress() {
             progress.billed(call);
         }
     }
 
-    /// The turn ended. Its parent hears of it once that is stored.
+    /// Records the end of the turn. The parent learns of it once it is stored.
     pub(in crate::session) fn note_end(&mut self, turn: TurnId, end: &TurnEnd) {
         if self.sub_agent.is_none() {
             return;
@@ -229,7 +229,7 @@ impl Session {
         }
     }
 
-    /// Tells the parent what was stored.
+    /// Reports the stored progress to the parent.
     pub(in crate::session) fn tell_parent(&mut self) {
         let (status, acts) = (self.info.status, self.turn.get().is_some_and(|turn| turn.batch.has_started()));
         let Some(link) = self.sub_agent.as_mut().and_then(|sub_agent| sub_agent.link.as_mut()) else {

@@ -28,15 +28,15 @@ use std::{path::PathBuf, sync::Arc};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// On which model a sub-agent works.
+/// Returns the model a sub-agent works on.
 enum Worker {
-    /// Its parent's: it begins with the parent's conversation, which that model's cache holds.
+    /// Its parent's: it begins with the parent's conversation, which this model's cache contains.
     Parents,
-    /// Another.
+    /// Another model.
     Other(ModelId),
 }
 
-/// The skills of a home, as one call of a session reaches them.
+/// The skills of a home, as seen by one call of a session.
 struct SessionSkills {
     runtime: Arc<Runtime>,
     report: Reporter,
@@ -48,7 +48,7 @@ struct SessionSkills {
 }
 
 impl Session {
-    /// Skills, for a call of the turn that runs. A sub-agent has none.
+    /// Returns the skills for a call of the running turn. A sub-agent has none.
     pub(in crate::session) fn skills(&self, ground: Ground) -> Arc<dyn Skills> {
         let Some(turn) = self.turn.id().filter(|_| self.sub_agent.is_none()) else {
             return Arc::new(NoSkills);
@@ -65,7 +65,7 @@ impl Session {
     }
 }
 
-/// Clones are one.
+/// Clones share the skills.
 #[derive(Clone)]
 struct Invoker(Arc<SessionSkills>);
 
@@ -142,7 +142,7 @@ fn sub_agent_view(card: &SkillCard, wish: &SkillWish) -> SubAgentView {
     }
 }
 
-/// The result carries the instructions: so the call stays paired, and nothing is put in out of order.
+/// Puts the instructions into the result, so the call stays paired and nothing is inserted out of order.
 fn inline(view: SkillView, instructions: &str, outputs: &Outputs, call: CallId) -> ToolOutput {
     let mut text = texts::skill_loaded(&view.name);
     if instructions.chars().count() > INSTRUCTIONS_MOST {
@@ -209,7 +209,7 @@ impl SessionSkills {
         drop(slot);
         let resting = close(self.runtime.clone(), child);
         if stopped.is_cancelled() {
-            // Who pressed Stop does not wait for what it left running.
+            // After Stop the person does not wait for the sub-agent's remaining commands.
             tokio::spawn(resting);
         } else {
             resting.await;
@@ -231,7 +231,7 @@ impl SessionSkills {
         let worker = self.model(&fork.model, parent.model()).await?;
         let (model, effort, inherits) = match worker {
             Worker::Parents => (parent.model(), parent.info().effort, Inherits::Before(parent.message())),
-            // What that model would be told of the conversation it would read anew.
+            // The notice of skills belongs to the conversation, which that model would have to read in full.
             Worker::Other(other) => (Some(other), fork.effort, Inherits::Nothing),
         };
         let toolset = &self.runtime.services.toolset;
@@ -265,7 +265,7 @@ impl SessionSkills {
                 None => match parents {
                     Some(parents) => match models.companion(parents, CompanionRole::Light).await {
                         Ok(Companion::Connected(light)) => Some(light),
-                        // Nothing is connected that the person did not connect.
+                        // Never connects a model the person did not connect.
                         Ok(Companion::Draft(_)) | Err(_) => None,
                     },
                     None => None,
@@ -311,7 +311,7 @@ impl SessionSkills {
                 () = cancel.cancelled(), if !stopping => {
                     stopping = true;
                     let runtime = self.runtime.clone();
-                    // Its actor may be busy; what it does is heard of all the same.
+                    // Its actor may be busy; its progress arrives regardless.
                     tokio::spawn(async move {
                         let handle = runtime.open.get(child).await;
                         if let Some(handle) = handle
@@ -322,7 +322,7 @@ impl SessionSkills {
                     });
                 }
                 changed = progress.changed() => if changed.is_err() {
-                    // It could not be stored, or Octo ends.
+                    // It could not be stored, or Octo is shutting down.
                     return None;
                 },
             }

@@ -9,21 +9,21 @@ use octo_protocol::{
 use std::collections::HashMap;
 use tokio::sync::oneshot;
 
-/// The sub-agents of a turn, by the call that started each.
+/// The sub-agents of a turn, keyed by the call that started each.
 #[derive(Default)]
 pub(in crate::session) struct Children(HashMap<CallId, Child>);
 
-/// What a turn knows of a sub-agent.
+/// A turn's view of a sub-agent.
 #[derive(Default)]
 struct Child {
     session: Option<SessionId>,
-    /// Whether it waits for the person.
+    /// Whether it is waiting for the person.
     waits: bool,
-    /// What of its usage is in the turn's.
+    /// The part of its usage already counted in the turn's.
     counted: Usage,
 }
 
-/// How far a sub-agent is, for its parent.
+/// Progress of a sub-agent, for its parent.
 pub(crate) struct ChildReport {
     turn: TurnId,
     call: CallId,
@@ -41,9 +41,9 @@ pub(crate) struct ParentQuery {
 /// A parent as its sub-agent begins.
 pub(super) struct Parent {
     info: SessionInfo,
-    /// The model that is asked now.
+    /// The model in use now.
     model: Option<ModelId>,
-    /// The message that holds the call: what is before it, the sub-agent sees.
+    /// The message that contains the call; the sub-agent sees everything before it.
     message: MessageId,
     state: ParentState,
 }
@@ -109,11 +109,11 @@ impl Session {
         let Some(open) = running.batch.get(call).filter(|open| open.is_open()) else { return };
         let state = self.parent_state(running.task().clone(), self.summary_of(turn), self.grants.sites());
         let (info, model, message) = (self.info.clone(), self.model(), open.message());
-        // A call that was given up meanwhile needs it no more.
+        // A call given up meanwhile no longer needs it.
         let _gone = reply.send(Parent { info, model, message, state });
     }
 
-    /// A sub-agent's card changes.
+    /// Updates a sub-agent's card.
     pub(in crate::session) async fn child_progressed(&mut self, report: ChildReport) -> Result<(), ApiError> {
         let ChildReport { turn, call, view, usage } = report;
         let Some(running) = self.turn.of(turn) else { return Ok(()) };
@@ -125,7 +125,7 @@ impl Session {
         self.finish(step).await
     }
 
-    /// The mode changed: it is that of the task, so sub-agents that work get it too.
+    /// Passes a new mode on to running sub-agents, because it applies to the whole turn.
     pub(in crate::session) fn pass_mode_on(&self, mode: Mode) {
         for child in self.turn.get().into_iter().flat_map(|turn| turn.children.sessions()) {
             let runtime = self.runtime.clone();
@@ -141,7 +141,7 @@ impl Session {
     }
 }
 
-/// What is new.
+/// Returns the difference.
 fn less(now: Usage, before: Usage) -> Usage {
     Usage {
         input: now.input.saturating_sub(before.input),
@@ -151,7 +151,7 @@ fn less(now: Usage, before: Usage) -> Usage {
     }
 }
 
-/// A call that is over has no sub-agent that works: what its card says of one that did.
+/// Sets the status on the card of an ended call whose sub-agent no longer runs.
 pub(in crate::session) fn close_card(view: &mut CallView, status: SubAgentStatus) {
     if let Some(ToolView::SubAgent(card)) = &mut view.view
         && !card.status.is_over()

@@ -1,4 +1,4 @@
-//! Sub-agents of a home: how many work at once, and what those that begin get from their parents.
+//! The sub-agents of a home: how many work at once, and the state handed over by their parents.
 
 use super::ParentLink;
 use crate::skills::SkillSource;
@@ -9,12 +9,13 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// What all sessions share of sub-agents.
+/// The sub-agent state shared by all sessions.
 pub(crate) struct SubAgentPool {
-    /// Where skills come from.
+    /// The source of skills.
     source: Arc<dyn SkillSource>,
     slots: Slots,
-    /// What sub-agents that are about to be opened get from their parents. One without is of an earlier process.
+    /// The state parents hand to sub-agents that are about to be opened. A sub-agent without an entry belongs
+    /// to an earlier process.
     links: Mutex<HashMap<SessionId, ParentLink>>,
 }
 
@@ -78,12 +79,12 @@ impl Slots {
             if let Some(slot) = self.try_take(limit()) {
                 return slot;
             }
-            // The sender is ours, so the wait ends with a change alone.
+            // `self` owns the sender, so only a change ends the wait.
             let _ours = changes.changed().await;
         }
     }
 
-    /// The limit may have changed.
+    /// Makes waiters check again, because the limit may have changed.
     fn look_again(&self) {
         self.0.send_modify(|_| {});
     }

@@ -4,22 +4,22 @@ use octo_protocol::{
     BilledCall, Cost, Message, SessionStatus, SubAgentStatus, SubAgentView, ToolCount, TurnEnd, Usage,
 };
 
-/// Characters of the last line a card shows.
+/// Maximum length of the last line on a card, in characters.
 const LINE: usize = 200;
 
-/// How far a sub-agent is.
+/// The progress of a sub-agent.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::session) struct Progress {
     status: SessionStatus,
-    /// Answers of its model.
+    /// Number of answers of its model.
     steps: u32,
     tools: Vec<ToolCount>,
     usage: Usage,
     cost: Option<Cost>,
     last_line: String,
-    /// Whether one of its calls is at work.
+    /// Whether one of its calls is running.
     acts: bool,
-    /// How its turn ended and its last words, once it has.
+    /// The end of its turn and its last words; `None` until then.
     end: Option<(TurnEnd, String)>,
 }
 

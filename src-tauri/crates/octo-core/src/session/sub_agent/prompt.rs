@@ -4,7 +4,7 @@
 /// The task of a sub-agent whose notice says it all.
 pub(super) const PROCEED: &str = "Please proceed.";
 
-/// What a sub-agent is told before its task.
+/// Returns the notice for a sub-agent before its task.
 pub(super) fn instructions(name: &str, instructions: &str, forbidden: &[String]) -> String {
     let tools = if forbidden.is_empty() {
         String::new()
@@ -21,12 +21,12 @@ pub(super) fn instructions(name: &str, instructions: &str, forbidden: &[String])
     )
 }
 
-/// Behind a summary that was too long.
+/// The text after a summary that was too long.
 pub(super) const CUT: &str = "\n[Cut; the rest is in the sub-agent's session.]";
 
-/// Told of a sub-agent the person stopped.
+/// The text about a sub-agent the person stopped.
 pub(super) const STOPPED: &str =
     "What it had done until then remains. Do not start it again unless the person asks.";
 
-/// The result of a sub-agent whose session broke off.
+/// The result of a sub-agent whose session failed.
 pub(super) const LOST: &str = "Its session could not go on, so there is no summary. What it had done until then remains; check before you go on.";

@@ -13,18 +13,18 @@ use tokio::sync::{mpsc, watch};
 
 /// A sub-agent that is to be made.
 pub(in crate::session) struct NewSubAgent {
-    /// Where it comes from.
+    /// The session and call that start it.
     origin: ForkOrigin,
-    /// Its parent as it is now.
+    /// The parent's current state.
     parent: SessionInfo,
     state: ParentState,
     mode: Mode,
     model: Option<ModelId>,
     effort: Option<Effort>,
     inherits: Inherits,
-    /// Tools it may not use, by their own names.
+    /// Tools it may not use, by their canonical names.
     forbidden: Vec<String>,
-    /// What it is told before its task.
+    /// The notice before its task.
     notice: String,
     task: String,
     leave: DeskLeave,
@@ -91,7 +91,7 @@ impl NewSubAgent {
     }
 }
 
-/// Stores a sub-agent's session with its first turn, and opens it.
+/// Stores a sub-agent's session with its first turn and opens it.
 pub(in crate::session) async fn spawn(
     runtime: &Arc<Runtime>,
     new: NewSubAgent,
@@ -135,7 +135,7 @@ pub(in crate::session) async fn spawn(
     let holder = runtime.base.lease.clone();
     let created = runtime.base.store.write(move |tx| {
         tx.create_fork(&stored)?;
-        // Ours from the first moment.
+        // This process owns it from the first moment.
         tx.take_lease(id, &holder, octo_store::probe)?;
         tx.begin_first_turn(id, turn, std::slice::from_ref(&message))
     });

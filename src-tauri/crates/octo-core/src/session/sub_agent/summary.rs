@@ -1,10 +1,10 @@
-//! What a sub-agent gives back, and what its card shows.
+//! The summary a sub-agent returns, and the contents of its card.
 
 use super::{Progress, prompt};
 use octo_protocol::{Language, SubAgentStatus, SubAgentView, ToolView, TurnEnd, words};
 use octo_tools::{Outcome, SUMMARY_MOST, ToolOutput};
 
-/// What returns to the parent's model.
+/// Builds the result for the parent's model.
 pub(super) fn summed_up(mut view: SubAgentView, progress: Option<&Progress>) -> ToolOutput {
     let Some((end, said)) = progress.and_then(Progress::end) else {
         view.status = SubAgentStatus::Failed;
@@ -26,7 +26,7 @@ pub(super) fn summed_up(mut view: SubAgentView, progress: Option<&Progress>) -> 
     output(view, text)
 }
 
-/// A text of at most so many characters, said to be cut where it is.
+/// Shortens a text to at most `most` characters and marks the cut.
 fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

@@ -1,15 +1,15 @@
-//! The rules of the agent loop as properties, over ten thousand random runs.
+//! The rules of the agent loop as properties, checked in ten thousand random runs.
 
 use super::*;
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 
-/// A driver as hostile as a real one may be: it answers in any order, repeats itself, presses Stop and
-/// crashes at any moment.
+/// A driver as hostile as a real one may be: it answers in any order, repeats itself, presses Stop and crashes
+/// at any moment.
 struct World {
     turn: Turn,
     limits: Limits,
-    /// Calls of the open message in order, with what a store would know.
+    /// Calls of the open message in order, with their stored state.
     open: Vec<(CallId, CallKey, Known)>,
     past: Vec<CallKey>,
     results: HashSet<CallId>,
@@ -22,7 +22,7 @@ struct World {
     stopped: bool,
     ended: Option<Ending>,
     model_calls: u32,
-    /// How often each call was started.
+    /// How many times each call was started.
     starts: HashMap<CallKey, u32>,
     queued: usize,
 }
@@ -153,7 +153,7 @@ impl World {
         }
     }
 
-    /// The process dies; `heard` is what of a message that was still coming is in the store.
+    /// Kills the process; `heard` is the stored part of a message that was still streaming.
     fn crash(&mut self, heard: &[u8]) {
         if self.ended.is_some() {
             return;
@@ -280,7 +280,7 @@ proptest! {
                 }
                 Move::Crash(heard) => world.crash(&heard),
                 Move::Stale => {
-                    // Things that come too late or were never asked for change nothing.
+                    // Inputs that arrive too late or were never requested change nothing.
                     let stranger = CallId::new();
                     for input in [
                         Input::Begin,
@@ -293,7 +293,7 @@ proptest! {
                 }
             }
         }
-        // Left alone from here on, with every call answered and ended, the turn comes to its end.
+        // Left alone from here, with every call answered and ended, the turn ends.
         for _ in 0..2_000 {
             if world.ended.is_some() {
                 break;

@@ -1,4 +1,4 @@
-//! How a run ends, and what follows.
+//! The end of a run, and its consequences.
 
 use super::*;
 
@@ -51,7 +51,7 @@ fn work_is_timed_and_waiting_for_the_person_is_not() {
     let over = follow(&row, Some(&runs), MINUTE, None, NEW_YEAR);
     assert_eq!((over.session, over.row.ending), (Hold::Stop, Some(RunEnding::TimedOut)));
     assert_eq!(over.row.run.ended_at, None, "it is over once its session is");
-    // Not stopped yet: it is stopped again, whatever it does.
+    // Not stopped yet: it is stopped again in any state.
     assert_eq!(follow(&over.row, Some(&waits), 0, None, NEW_YEAR).session, Hold::Stop);
 }
 
